@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One run of a guest: the device's process, QEMU, a deadline, the files left."""
+
+import pathlib
+import re
+import subprocess
+import time
+
+
+class Failed(Exception):
+    """The guest or the device ended in another way than the script's own status."""
+
+
+def stop(process):
+    """Ends one child, by force when it does not listen."""
+    if process and process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def start_device(command, socket, out):
+    with open(out / "device.log", "wb") as log:
+        device = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    for _ in range(100):
+        if socket.exists():
+            return device
+        if device.poll() is not None:
+            break
+        time.sleep(0.05)
+    stop(device)
+    raise Failed(f"the device made no socket {socket}: see {out}/device.log")
+
+
+def qemu_command(qemu, options, kernel, initrd, socket, out):
+    command = [
+        *qemu, "-machine", "q35,memory-backend=ram", "-accel", "tcg,thread=multi",
+        "-cpu", "max", "-smp", str(options.cpus), "-m", str(options.memory),
+        "-object", f"memory-backend-memfd,id=ram,size={options.memory}M,share=on",
+        "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
+        "-kernel", str(kernel), "-initrd", str(initrd),
+        "-append", f"console=ttyS0 panic=-1 quiet loglevel=6 {options.append}",
+        "-serial", f"file:{out}/console.log", "-serial", f"file:{out}/transcript.txt",
+    ]
+    if options.control:
+        command += ["-chardev", f"socket,id=control,path={options.control}", "-serial",
+                    "chardev:control"]
+    if socket:
+        command += ["-device", '{"driver":"vfio-user-pci","socket":{"type":"unix","path":"%s"}}'
+                    % socket]
+    return command
+
+
+def wait_for_guest(process, deadline, out):
+    try:
+        process.wait(max(1, deadline - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        raise Failed(f"the guest was still running at its time limit: see {out}") from None
+    if process.returncode:
+        raise Failed(f"QEMU ended with status {process.returncode}: see {out}/qemu.log")
+
+
+def guest_status(out):
+    """What the guest's script returned, from the last line of its transcript."""
+    text = (out / "transcript.txt").read_text(errors="replace")
+    found = re.search(r"^exit status: (\d+)$", text, re.M)
+    if not found:
+        raise Failed(f"the guest ended without a status of its script: see {out}/console.log")
+    return int(found[1])
+
+
+def run(qemu, options, kernel, initrd):
+    """Runs one guest to its end and returns its script's status."""
+    out = pathlib.Path(options.out).resolve()
+    socket = out / "vfio-user.sock" if options.device else None
+    deadline = time.monotonic() + options.timeout
+    device = guest = None
+    try:
+        if socket:
+            socket.unlink(missing_ok=True)
+            device = start_device([*options.device, "--socket", str(socket)], socket, out)
+        with open(out / "qemu.log", "wb") as log:
+            guest = subprocess.Popen(qemu_command(qemu, options, kernel, initrd, socket, out),
+                                     stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        wait_for_guest(guest, deadline, out)
+        status = guest_status(out)
+        if device:
+            check_device(device, out)
+        return status
+    finally:
+        stop(guest)
+        stop(device)
+
+
+def check_device(device, out):
+    """A device that died under the guest fails the run, whatever the guest saw."""
+    if device.poll() not in (None, 0):
+        raise Failed(f"the device ended with status {device.returncode}: see {out}/device.log")
