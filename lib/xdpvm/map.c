@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Maps: the table of types, birth and death, and the control-side calls of the public header.
+ * Each type lives in its own map_<type>.c.
+ */
+#include "map.h"
+#include "map_types.h"
+
+/* One line a type; a type that is missing here is refused when an object is opened. */
+static const struct xdpvm_map_ops *const map_types[] = {
+	[BPF_MAP_TYPE_ARRAY] = &xdpvm_map_array_ops,
+};
+
+const struct xdpvm_map_ops *
+xdpvm_map_ops_of(enum bpf_map_type type)
+{
+	return type < sizeof(map_types) / sizeof(map_types[0]) ? map_types[type] : NULL;
+}
+
+bool
+xdpvm_map_is_percpu(enum bpf_map_type type)
+{
+	return type == BPF_MAP_TYPE_PERCPU_ARRAY || type == BPF_MAP_TYPE_PERCPU_HASH ||
+	       type == BPF_MAP_TYPE_LRU_PERCPU_HASH;
+}
+
+int
+xdpvm_map_init(struct xdpvm_map *map)
+{
+	int ret;
+
+	map->ops = xdpvm_map_ops_of(map->type);
+	if (map->ops == NULL)
+		return xdpvm_fail(map->object, -ENOTSUP, "map %s: type %u is not supported",
+				  map->name, map->type);
+	pthread_mutex_init(&map->lock, NULL);
+	ret = map->ops->init(map);
+	if (ret != 0) {
+		pthread_mutex_destroy(&map->lock);
+		map->ops = NULL;
+	}
+	return ret;
+}
+
+void
+xdpvm_map_fini(struct xdpvm_map *map)
+{
+	if (map->ops == NULL)
+		return;
+	map->ops->fini(map);
+	pthread_mutex_destroy(&map->lock);
+	map->ops = NULL;
+}
+
+void
+xdpvm_map_info(const struct xdpvm_map *map, struct xdpvm_map_info *info)
+{
+	*info = (struct xdpvm_map_info){
+		.name = map->name,
+		.type = map->type,
+		.key_size = map->key_size,
+		.value_size = map->value_size,
+		.max_entries = map->max_entries,
+		.flags = map->flags,
+		.fd = map->fd,
+	};
+}
+
+size_t
+xdpvm_map_value_bytes(const struct xdpvm_map *map)
+{
+	if (xdpvm_map_is_percpu(map->type))
+		return (size_t)((map->value_size + 7) & ~7u) * XDPVM_MAX_THREADS;
+	return map->value_size;
+}
+
+int
+xdpvm_map_lookup(struct xdpvm_map *map, const void *key, void *value)
+{
+	return map->ops->copy_out != NULL ? map->ops->copy_out(map, key, value) : -ENOTSUP;
+}
+
+int
+xdpvm_map_update(struct xdpvm_map *map, const void *key, const void *value, uint64_t flags)
+{
+	if (map->frozen)
+		return -EPERM;
+	return map->ops->copy_in != NULL ? map->ops->copy_in(map, key, value, flags) : -ENOTSUP;
+}
+
+int
+xdpvm_map_delete(struct xdpvm_map *map, const void *key)
+{
+	if (map->frozen)
+		return -EPERM;
+	return map->ops->remove != NULL ? map->ops->remove(map, key) : -ENOTSUP;
+}
+
+int
+xdpvm_map_next_key(struct xdpvm_map *map, const void *key, void *next_key)
+{
+	return map->ops->next_key != NULL ? map->ops->next_key(map, key, next_key) : -ENOTSUP;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Maps inside the library: what a map type implements, what every map has, and the memory layouts
+ * that the JIT knows by heart and looks up without a call.
+ *
+ * A map type is one file map_<type>.c with one struct xdpvm_map_ops, entered in the table in map.c.
+ * Program-side operations run on registered threads, several at once, beside control-side ones;
+ * memory that a program may still hold a pointer to is freed only after xdpvm_synchronize().
+ */
+#ifndef XDPVM_MAP_INTERNAL_H
+#define XDPVM_MAP_INTERNAL_H
+
+#include <pthread.h>
+
+#include "internal.h"
+
+/*
+ * How elements lie in memory. Everything but XDPVM_LAYOUT_OTHER is a contract with the JIT, which
+ * reads the map's fields when it compiles: they never change after init.
+ */
+enum xdpvm_layout {
+	XDPVM_LAYOUT_OTHER,		/* by call only */
+	/* element i at base + i * elem_size, for i < max_entries */
+	XDPVM_LAYOUT_ARRAY,
+	/* element i at base + i * elem_size + buff->percpu_offset */
+	XDPVM_LAYOUT_PERCPU_ARRAY,
+	/* struct xdpvm_hash_slot at base + i * elem_size, value in the slot */
+	XDPVM_LAYOUT_HASH,
+	/* slot as before without value; value at values + i * value_stride + buff->percpu_offset */
+	XDPVM_LAYOUT_PERCPU_HASH,
+};
+
+/*
+ * Open addressing, elements in place: a pointer to a value stays good as long as the kernel's does
+ * (a deleted element's memory stays mapped and may be given to another key at once, as in Linux's
+ * preallocated tables).
+ *
+ * Lookup: h = xdpvm_hash(); i = h & slot_mask; then along i + 1, ... (mod slots): tag EMPTY ends
+ * the search, a tag equal to xdpvm_hash_tag(h) with an equal key finds it, all else goes on.
+ * There are at least twice as many slots as max_entries, so a search always meets EMPTY.
+ * A writer (under the map's lock) fills key and value before it publishes tag with release order.
+ */
+struct xdpvm_hash_slot {
+	uint32_t tag;
+	uint8_t referenced;	/* LRU: set by every lookup from a program */
+	uint8_t pad[3];
+	uint8_t key[];		/* key_size, zero-padded to 8; then the value (HASH) */
+};
+
+#define XDPVM_TAG_EMPTY 0u
+#define XDPVM_TAG_DELETED 1u
+
+/*
+ * The hash: folded 64x64 -> 128 bit products of the key's 8-byte little-endian words, keyed
+ * with a random secret per map, so that addresses picked by a sender do not pile up. (A CRC is
+ * linear: its collisions are the same under every seed.) The JIT has the words in registers anyway.
+ *
+ * words: key_size rounded up to 8, the tail zero. h = secret[0]; for each pair (a, b):
+ * h = fold((a ^ h) * (b ^ secret[1])); a last word without partner has b = 0.
+ */
+static inline uint64_t
+xdpvm_hash_fold(uint64_t a, uint64_t b)
+{
+	unsigned __int128 product = (unsigned __int128)a * b;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+static inline uint32_t
+xdpvm_hash_tag(uint64_t hash)
+{
+	return (uint32_t)(hash >> 32) | 1u << 31;	/* never EMPTY or DELETED */
+}
+
+struct xdpvm_map_ops {
+	/*
+	 * Checks type, sizes and flags as the kernel's map_alloc_check does and allocates.
+	 * 0 or a negative errno after xdpvm_log().
+	 */
+	int (*init)(struct xdpvm_map *map);
+	void (*fini)(struct xdpvm_map *map);
+
+	/* Program side: results and errors are the kernel helpers'. NULL: -EOPNOTSUPP. */
+	void *(*lookup)(struct xdpvm_map *map, const void *key, struct xdpvm_buff *buff);
+	long (*update)(struct xdpvm_map *map, const void *key, const void *value, uint64_t flags,
+		       struct xdpvm_buff *buff);
+	long (*delete)(struct xdpvm_map *map, const void *key);
+	void *(*lookup_percpu)(struct xdpvm_map *map, const void *key, uint32_t cpu);
+	long (*push)(struct xdpvm_map *map, const void *value, uint64_t flags);
+	long (*pop)(struct xdpvm_map *map, void *value);
+	long (*peek)(struct xdpvm_map *map, void *value);
+	long (*redirect)(struct xdpvm_map *map, uint64_t key, uint64_t flags,
+			 struct xdpvm_buff *buff);
+	long (*for_each)(struct xdpvm_map *map, uint64_t callback, uint64_t ctx, uint64_t flags,
+			 struct xdpvm_buff *buff);
+
+	/* Control side, any thread: values as xdpvm_map_value_bytes() counts them. */
+	int (*copy_out)(struct xdpvm_map *map, const void *key, void *value);
+	int (*copy_in)(struct xdpvm_map *map, const void *key, const void *value, uint64_t flags);
+	int (*remove)(struct xdpvm_map *map, const void *key);
+	int (*next_key)(struct xdpvm_map *map, const void *key, void *next_key);
+};
+
+struct xdpvm_map {
+	/* What the JIT reads; see enum xdpvm_layout. */
+	enum xdpvm_layout layout;
+	uint32_t elem_size;	/* bytes from one element or slot to the next */
+	uint8_t *base;
+	uint8_t *values;	/* PERCPU_HASH: before adding percpu_offset */
+	uint32_t value_stride;	/* PERCPU_HASH */
+	uint32_t value_offset;	/* HASH: of the value inside its slot */
+	uint64_t slot_mask;	/* hashes: number of slots - 1 */
+	uint64_t secret[2];	/* hashes */
+	bool mark_referenced;	/* hashes: a lookup sets slot->referenced */
+
+	/* Definition, constant after open (max_entries: after load). */
+	enum bpf_map_type type;
+	uint32_t key_size;
+	uint32_t value_size;
+	uint32_t max_entries;
+	uint32_t flags;
+	char name[64];
+	const struct xdpvm_map_ops *ops;
+	struct xdpvm_map *inner_template;	/* maps of maps: what an inner map must equal */
+
+	struct xdpvm_object *object;	/* for messages; NULL for a map of its own */
+	struct bpf_map *bpf;		/* libbpf's, owned by the object */
+	int fd;				/* the kernel's map, or -1 */
+	bool shared_memory;		/* base is the kernel map's own memory (BPF_F_MMAPABLE) */
+	bool frozen;			/* read-only from both sides after load: .rodata */
+
+	pthread_mutex_t lock;	/* serialises writers that need it */
+	void *private;		/* the type's own state */
+};
+
+/* The operations of a type, or NULL when it is not supported. */
+const struct xdpvm_map_ops *xdpvm_map_ops_of(enum bpf_map_type type);
+
+/* Sets lock and defaults, then ops->init(). The definition must be filled in. */
+int xdpvm_map_init(struct xdpvm_map *map);
+void xdpvm_map_fini(struct xdpvm_map *map);
+
+bool xdpvm_map_is_percpu(enum bpf_map_type type);
+
+/*
+ * Per-CPU memory. As in Linux, one offset per thread serves all maps: the copy of thread t of what
+ * xdpvm_percpu_alloc() returned lies at t * XDPVM_PERCPU_STRIDE from it. Zeroed, page-aligned.
+ * NULL with errno ENOMEM when size bytes are not left of the stride.
+ */
+#define XDPVM_PERCPU_STRIDE (256ul << 20)
+void *xdpvm_percpu_alloc(size_t size);
+void xdpvm_percpu_free(void *memory);
+
+static inline void *
+xdpvm_percpu_ptr(const void *memory, uint32_t cpu)
+{
+	return (uint8_t *)(uintptr_t)memory + cpu * XDPVM_PERCPU_STRIDE;
+}
+
+#endif /* XDPVM_MAP_INTERNAL_H */

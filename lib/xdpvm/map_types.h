@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The operations of every map type, one per map_<type>.c; only map.c needs them all. */
+#ifndef XDPVM_MAP_TYPES_H
+#define XDPVM_MAP_TYPES_H
+
+#include "map.h"
+
+extern const struct xdpvm_map_ops xdpvm_map_array_ops;
+
+#endif /* XDPVM_MAP_TYPES_H */

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Per-CPU memory: one address range for all threads, XDPVM_PERCPU_STRIDE apart, reserved when first
+ * needed; physical pages come when touched. The offset of an allocation is the same for every
+ * thread. First fit over a sorted list: allocations are maps, few and long-lived.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "map.h"
+
+struct extent {
+	struct extent *next;
+	size_t start;
+	size_t size;
+};
+
+static pthread_mutex_t percpu_lock = PTHREAD_MUTEX_INITIALIZER;
+static uint8_t *percpu_area;
+static struct extent *percpu_used;
+
+#define AREA_BYTES (XDPVM_MAX_THREADS * XDPVM_PERCPU_STRIDE)
+#define PAGE 4096ul
+
+static int
+area_reserve(void)
+{
+	void *area;
+
+	if (percpu_area != NULL)
+		return 0;
+	area = mmap(NULL, AREA_BYTES, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (area == MAP_FAILED)
+		return -ENOMEM;
+	madvise(area, AREA_BYTES, MADV_DONTDUMP);
+	percpu_area = area;
+	return 0;
+}
+
+/* Returns where in the list size bytes fit, with the start of the gap; NULL when nowhere. */
+static struct extent **
+find_gap(size_t size, size_t *start)
+{
+	struct extent **at;
+
+	*start = 0;
+	for (at = &percpu_used; *at != NULL; at = &(*at)->next) {
+		if ((*at)->start - *start >= size)
+			return at;
+		*start = (*at)->start + (*at)->size;
+	}
+	return XDPVM_PERCPU_STRIDE - *start >= size ? at : NULL;
+}
+
+static void *
+take_gap(struct extent *extent, size_t size)
+{
+	struct extent **at = find_gap(size, &extent->start);
+
+	if (at == NULL)
+		return NULL;
+	extent->size = size;
+	extent->next = *at;
+	*at = extent;
+	return percpu_area + extent->start;
+}
+
+void *
+xdpvm_percpu_alloc(size_t size)
+{
+	struct extent *extent = malloc(sizeof(*extent));
+	void *memory = NULL;
+
+	/* Whole pages, so that freeing can give them back zeroed. */
+	size = (size + PAGE - 1) & ~(PAGE - 1);
+	pthread_mutex_lock(&percpu_lock);
+	if (extent != NULL && area_reserve() == 0)
+		memory = take_gap(extent, size);
+	pthread_mutex_unlock(&percpu_lock);
+	if (memory == NULL) {
+		free(extent);
+		errno = ENOMEM;
+	}
+	return memory;
+}
+
+void
+xdpvm_percpu_free(void *memory)
+{
+	struct extent **at, *extent;
+	size_t start;
+
+	if (memory == NULL)
+		return;
+	pthread_mutex_lock(&percpu_lock);
+	start = (uint8_t *)memory - percpu_area;
+	for (at = &percpu_used; (*at)->start != start; at = &(*at)->next)
+		;
+	extent = *at;
+	*at = extent->next;
+	for (uint32_t cpu = 0; cpu < XDPVM_MAX_THREADS; cpu++)
+		madvise(xdpvm_percpu_ptr(memory, cpu), extent->size, MADV_DONTNEED);
+	pthread_mutex_unlock(&percpu_lock);
+	free(extent);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Threads that run programs: their numbers and their quiescent states, kept in DPDK's QSBR
+ * variable, which needs no EAL.
+ */
+#include <pthread.h>
+#include <sys/random.h>
+
+#include <rte_rcu_qsbr.h>
+
+#include "internal.h"
+#include "map.h"
+
+static struct xdpvm_thread threads[XDPVM_MAX_THREADS];
+static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* The QSBR variable is sized at run time by DPDK's own function; this is room enough. */
+#define QSBR_BYTES (4096 + XDPVM_MAX_THREADS * 2 * RTE_CACHE_LINE_SIZE)
+static union {
+	struct rte_rcu_qsbr qsbr;
+	uint8_t room[QSBR_BYTES];
+} readers;
+static pthread_once_t readers_once = PTHREAD_ONCE_INIT;
+
+__thread struct xdpvm_thread *xdpvm_self;
+
+static void
+readers_init(void)
+{
+	RTE_BUILD_BUG_ON(XDPVM_MAX_THREADS > RTE_QSBR_THRID_INVALID);
+	rte_rcu_qsbr_init(&readers.qsbr, XDPVM_MAX_THREADS);
+}
+
+static int
+thread_slot(int cpu)
+{
+	if (cpu == XDPVM_THREAD_ANY) {
+		for (cpu = 0; cpu < XDPVM_MAX_THREADS; cpu++)
+			if (!threads[cpu].used)
+				return cpu;
+		return -ENOSPC;
+	}
+	if (cpu < 0 || cpu >= XDPVM_MAX_THREADS)
+		return -EINVAL;
+	return threads[cpu].used ? -EBUSY : cpu;
+}
+
+int
+xdpvm_thread_register(int cpu)
+{
+	struct xdpvm_thread *thread;
+
+	if (xdpvm_self != NULL)
+		return -EEXIST;
+	pthread_once(&readers_once, readers_init);
+	pthread_mutex_lock(&threads_lock);
+	cpu = thread_slot(cpu);
+	if (cpu >= 0) {
+		thread = &threads[cpu];
+		thread->used = true;
+		thread->cpu = cpu;
+		if (getrandom(thread->random_state, sizeof(thread->random_state), GRND_NONBLOCK) < 0)
+			thread->random_state[0] = 1 + cpu;
+		rte_rcu_qsbr_thread_register(&readers.qsbr, cpu);
+		rte_rcu_qsbr_thread_online(&readers.qsbr, cpu);
+		xdpvm_self = thread;
+	}
+	pthread_mutex_unlock(&threads_lock);
+	return cpu;
+}
+
+void
+xdpvm_thread_unregister(void)
+{
+	if (xdpvm_self == NULL)
+		return;
+	pthread_mutex_lock(&threads_lock);
+	rte_rcu_qsbr_thread_offline(&readers.qsbr, xdpvm_self->cpu);
+	rte_rcu_qsbr_thread_unregister(&readers.qsbr, xdpvm_self->cpu);
+	xdpvm_self->used = false;
+	xdpvm_self = NULL;
+	pthread_mutex_unlock(&threads_lock);
+}
+
+void
+xdpvm_thread_quiescent(void)
+{
+	rte_rcu_qsbr_quiescent(&readers.qsbr, xdpvm_self->cpu);
+}
+
+void
+xdpvm_thread_offline(void)
+{
+	rte_rcu_qsbr_thread_offline(&readers.qsbr, xdpvm_self->cpu);
+}
+
+void
+xdpvm_thread_online(void)
+{
+	rte_rcu_qsbr_thread_online(&readers.qsbr, xdpvm_self->cpu);
+}
+
+void
+xdpvm_synchronize(void)
+{
+	pthread_once(&readers_once, readers_init);
+	rte_rcu_qsbr_synchronize(&readers.qsbr, xdpvm_self != NULL ? xdpvm_self->cpu :
+								     RTE_QSBR_THRID_INVALID);
+}
+
+void
+xdpvm_buff_init(struct xdpvm_buff *buff, uint32_t ingress_ifindex, uint32_t rx_queue_index)
+{
+	*buff = (struct xdpvm_buff){
+		.ingress_ifindex = ingress_ifindex,
+		.rx_queue_index = rx_queue_index,
+	};
+}
+
+int
+xdpvm_buff_bind(struct xdpvm_buff *buff)
+{
+	if (xdpvm_self == NULL)
+		return -EPERM;
+	buff->thread = xdpvm_self;
+	buff->percpu_offset = xdpvm_self->cpu * XDPVM_PERCPU_STRIDE;
+	return 0;
+}

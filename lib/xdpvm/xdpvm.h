@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * xdpvm: runs unmodified Linux XDP objects in user space.
+ *
+ * An object (an ELF file as clang writes it) is opened, loaded (checked by the kernel's verifier or
+ * by the internal prover) and translated to native code once; after that a program is a function
+ * that takes a buffer and returns an XDP action. Nothing here knows a driver.
+ *
+ * Thread rules, for the whole library:
+ * - Objects: open, load and close of one object from one thread at a time; different objects are
+ *   independent. After a load, every function on programs and maps is safe from any thread.
+ * - Running: only on a thread that called xdpvm_thread_register(). Such a thread reports a
+ *   quiescent state between bursts, or goes offline before it blocks; otherwise a close, or memory
+ *   that waits for readers, is held up.
+ * - A buffer belongs to one thread at a time.
+ */
+#ifndef XDPVM_H
+#define XDPVM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <linux/bpf.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Most threads that may be registered at once; the CPU numbers that programs see are below it. */
+#define XDPVM_MAX_THREADS 128
+
+struct xdpvm_map;
+struct xdpvm_object;
+struct xdpvm_prog;
+struct xdpvm_buff;
+
+/* ---- Messages ------------------------------------------------------------------------------- */
+
+enum xdpvm_log_level {
+	XDPVM_LOG_ERROR,	/**< why a call failed: one sentence with object, reason and limit */
+	XDPVM_LOG_WARNING,
+	XDPVM_LOG_INFO,
+	XDPVM_LOG_VERIFIER,	/**< the kernel verifier's own text, many lines in one message */
+	XDPVM_LOG_DEBUG,
+};
+
+/** Receives one message without a trailing newline; valid during the call only. */
+typedef void (*xdpvm_log_fn)(void *arg, enum xdpvm_log_level level, const char *message);
+
+/* ---- Buffers -------------------------------------------------------------------------------- */
+
+/** Where a program that returned XDP_REDIRECT wants the packet to go. */
+enum xdpvm_redirect_kind {
+	XDPVM_REDIRECT_NONE,
+	XDPVM_REDIRECT_IFINDEX,	/**< bpf_redirect(): target is an ifindex */
+	XDPVM_REDIRECT_DEV,	/**< DEVMAP, DEVMAP_HASH: target is an ifindex */
+	XDPVM_REDIRECT_CPU,	/**< CPUMAP: target is the key, that is the CPU */
+	XDPVM_REDIRECT_XSK,	/**< XSKMAP: target is the value that the application stored */
+	XDPVM_REDIRECT_DEV_ALL,	/**< BPF_F_BROADCAST: to every entry of map */
+};
+
+struct xdpvm_redirect {
+	struct xdpvm_map *map;	/**< NULL for XDPVM_REDIRECT_IFINDEX */
+	const void *value;	/**< the map's value (bpf_devmap_val, bpf_cpumap_val) or NULL */
+	uint64_t key;
+	uint32_t target;
+	uint32_t flags;		/**< as the program gave them: BPF_F_EXCLUDE_INGRESS, ... */
+	enum xdpvm_redirect_kind kind;
+};
+
+/**
+ * One packet as programs see it: one structure per queue, refilled for every packet. It stands
+ * behind struct xdp_md; 64-bit pointers replace the 32-bit fields.
+ *
+ * Before a run the embedder sets data, data_end, data_meta (equal to data when there is no
+ * metadata), hard_start and frame_end. A program may move data, data_end and data_meta inside
+ * [hard_start, frame_end); the embedder reads them back. Bytes of [hard_start, data_meta) and
+ * [data_end, frame_end) may be overwritten. As in the kernel, the first XDPVM_FRAME_RESERVED bytes
+ * after hard_start are never given to a program.
+ */
+struct xdpvm_buff {
+	uint8_t *data;
+	uint8_t *data_end;
+	uint8_t *data_meta;
+	uint8_t *hard_start;	/**< first byte of headroom */
+	uint8_t *frame_end;	/**< one past the last byte that a packet may grow to */
+	uint64_t percpu_offset;	/**< set by xdpvm_buff_bind() */
+	uint32_t ingress_ifindex;
+	uint32_t rx_queue_index;
+	uint32_t egress_ifindex;
+	uint32_t tail_calls;	/**< the engine's; not for embedders */
+
+	struct xdpvm_redirect redirect;	/**< valid after XDP_REDIRECT, until the next run */
+
+	struct xdpvm_thread *thread;	/**< set by xdpvm_buff_bind() */
+	const struct xdpvm_services *services;	/**< what the device offers, or NULL */
+	void *opaque;		/**< the embedder's; reaches the services */
+	struct xdpvm_frame *interp;	/**< the engine's; not for embedders */
+	void *jit_stack;	/**< the engine's; not for embedders */
+	uint32_t aborts;	/**< runs that a run-time check ended; each returned XDP_ABORTED */
+};
+
+/** Bytes after hard_start that stay out of a program's reach: sizeof(struct xdp_frame) in Linux. */
+#define XDPVM_FRAME_RESERVED 40
+
+struct bpf_fib_lookup;
+
+/** Device services behind helpers. Every member may be NULL; called on the running thread. */
+struct xdpvm_services {
+	/**
+	 * bpf_fib_lookup(). Returns a BPF_FIB_LKUP_RET_* or a negative errno. Without it every
+	 * lookup answers BPF_FIB_LKUP_RET_NOT_FWDED.
+	 */
+	int (*fib_lookup)(struct xdpvm_buff *buff, struct bpf_fib_lookup *params, int size,
+			  uint32_t flags);
+	/**
+	 * MTU of an interface for bpf_check_mtu(): 0 asks for the ingress interface.
+	 * Negative errno when there is no such interface. Without it: -ENODEV.
+	 */
+	int (*mtu)(struct xdpvm_buff *buff, uint32_t ifindex);
+};
+
+/**
+ * Clears the structure and sets what never changes.
+ * Not bound to a thread yet: see xdpvm_buff_bind().
+ */
+void xdpvm_buff_init(struct xdpvm_buff *buff, uint32_t ingress_ifindex, uint32_t rx_queue_index);
+
+/**
+ * Binds the buffer to the calling thread, which is registered: per-CPU maps and the CPU number are
+ * this thread's from now on. Cheap; once per burst when queues wander between threads.
+ *
+ * @return 0, or -EPERM when the thread is not registered.
+ */
+int xdpvm_buff_bind(struct xdpvm_buff *buff);
+
+/* ---- Threads -------------------------------------------------------------------------------- */
+
+/** Takes the lowest free number. */
+#define XDPVM_THREAD_ANY (-1)
+
+/**
+ * Registers the calling thread for running programs, online.
+ *
+ * @param cpu  the CPU number that programs see here, below XDPVM_MAX_THREADS and unused; it selects
+ *             the copy of per-CPU maps. XDPVM_THREAD_ANY: the lowest free one.
+ * @return the number, -EBUSY when it is taken, -ENOSPC when all are, -EINVAL, -EEXIST when this
+ *         thread is registered already.
+ */
+int xdpvm_thread_register(int cpu);
+
+/** Ends the registration of the calling thread; counters in per-CPU maps stay. */
+void xdpvm_thread_unregister(void);
+
+/** Between two bursts: this thread holds no pointer into programs or maps. Under 1 ns. */
+void xdpvm_thread_quiescent(void);
+
+/** Before blocking: nobody has to wait for this thread until it is online again. */
+void xdpvm_thread_offline(void);
+void xdpvm_thread_online(void);
+
+/**
+ * Returns after every online thread has been quiescent once (the caller, if registered, counts as
+ * quiescent). This is how an embedder frees what it unpublished.
+ */
+void xdpvm_synchronize(void);
+
+/* ---- Objects -------------------------------------------------------------------------------- */
+
+/** Who vouches for a program's memory safety. */
+enum xdpvm_verify {
+	XDPVM_VERIFY_AUTO,	/**< KERNEL when this process may load programs, else INTERNAL */
+	XDPVM_VERIFY_KERNEL,	/**< the kernel's verifier accepts the very instructions we run */
+	XDPVM_VERIFY_INTERNAL,	/**< own prover; run-time checks where it cannot prove */
+	XDPVM_VERIFY_CACHED,	/**< a kernel accepted this very object before: see cache_dir */
+	XDPVM_VERIFY_NONE,	/**< nobody: a bad program is memory corruption */
+};
+
+enum xdpvm_engine {
+	XDPVM_ENGINE_AUTO,	/**< JIT where there is one */
+	XDPVM_ENGINE_JIT,
+	XDPVM_ENGINE_INTERP,
+};
+
+/** How to open and load an object; zero means default everywhere. Copied, strings too. */
+struct xdpvm_options {
+	enum xdpvm_verify verify;
+	enum xdpvm_engine engine;
+	const char *program;	/**< function name of the only program wanted; NULL: all XDP ones */
+	const char *section;	/**< the same by ELF section; with program both must match */
+	const char *pin_dir;	/**< a bpffs folder: maps are reused from it and pinned in it */
+	const char *cache_dir;	/**< where verify=cached and verify=kernel keep accepted hashes */
+	uint32_t max_entries;	/**< > 0: maps larger than this are refused */
+	xdpvm_log_fn log;	/**< NULL: silent */
+	void *log_arg;
+};
+
+/**
+ * Opens an ELF object; nothing is loaded yet, maps may still be resized.
+ *
+ * @param object  receives the object; close it with xdpvm_object_close().
+ * @return 0 or a negative errno, the reason goes to options->log: -ENOENT no such file, program or
+ *         section, -EINVAL not a BPF object, -ENOTSUP something that cannot be honoured.
+ */
+int xdpvm_object_open(const char *path, const struct xdpvm_options *options,
+		      struct xdpvm_object **object);
+
+/** The same from memory, which is not needed after the call. @p name appears in messages. */
+int xdpvm_object_open_memory(const void *image, size_t size, const char *name,
+			     const struct xdpvm_options *options, struct xdpvm_object **object);
+
+/**
+ * Creates maps, checks programs, compiles.
+ *
+ * @return 0 or a negative errno: -EACCES the verifier refused, -EPERM verify=kernel without
+ *         CAP_BPF, -ENOTSUP, -ENOMEM.
+ */
+int xdpvm_object_load(struct xdpvm_object *object);
+
+/**
+ * Frees programs, native code and maps. Nobody may enter a program of it any more; waits until
+ * nobody is inside (xdpvm_synchronize()). NULL is allowed.
+ */
+void xdpvm_object_close(struct xdpvm_object *object);
+
+/** The mode that vouched: never AUTO after a load. */
+enum xdpvm_verify xdpvm_object_verify(const struct xdpvm_object *object);
+
+/* ---- Programs ------------------------------------------------------------------------------- */
+
+/** A loaded program by function name; NULL name: the first (only) one. NULL when there is none. */
+struct xdpvm_prog *xdpvm_prog_find(struct xdpvm_object *object, const char *name);
+
+/** Walks the XDP programs of an object; NULL starts, NULL ends. */
+struct xdpvm_prog *xdpvm_prog_next(struct xdpvm_object *object, const struct xdpvm_prog *prog);
+
+const char *xdpvm_prog_name(const struct xdpvm_prog *prog);
+const char *xdpvm_prog_section(const struct xdpvm_prog *prog);
+
+/** Bytes in a program tag. */
+#define XDPVM_TAG_SIZE BPF_TAG_SIZE
+
+/** The tag as Linux computes it: the first eight bytes of a SHA-1 over the instructions. */
+void xdpvm_prog_tag(const struct xdpvm_prog *prog, uint8_t tag[XDPVM_TAG_SIZE]);
+
+/** Native code: one program run; returns what the program returned, which may be no XDP action. */
+typedef uint64_t (*xdpvm_entry_fn)(struct xdpvm_buff *buff);
+
+/**
+ * The native function, for embedders that hoist it out of their loop. It serves all threads. It
+ * stays valid until the object is closed. NULL when the interpreter was asked for.
+ */
+xdpvm_entry_fn xdpvm_prog_entry(const struct xdpvm_prog *prog);
+
+/**
+ * Runs one packet.
+ *
+ * @param buff  bound to the calling thread.
+ * @return an XDP action; a value that is none becomes XDP_ABORTED.
+ */
+uint32_t xdpvm_run(struct xdpvm_prog *prog, struct xdpvm_buff *buff);
+
+/** One packet of a burst: in and out. */
+struct xdpvm_packet {
+	uint8_t *data;
+	uint8_t *data_end;
+	uint8_t *data_meta;
+	uint8_t *hard_start;
+	uint8_t *frame_end;
+	uint32_t action;	/**< out: XDP action */
+	struct xdpvm_redirect redirect;	/**< out: valid with XDP_REDIRECT */
+};
+
+/** Runs @p n packets in order through @p buff. */
+void xdpvm_run_burst(struct xdpvm_prog *prog, struct xdpvm_buff *buff,
+		     struct xdpvm_packet *packets, unsigned int n);
+
+struct xdpvm_prog_stats {
+	uint64_t runs;
+	uint64_t run_time_ns;	/**< 0 unless time was asked for */
+	uint64_t actions[XDP_REDIRECT + 1];	/**< by action; unknown values count as ABORTED */
+};
+
+enum xdpvm_stats_mode {
+	XDPVM_STATS_OFF,
+	XDPVM_STATS_COUNT,
+	XDPVM_STATS_TIME,	/**< and nanoseconds, about 20 ns per burst or run */
+};
+
+/** Off by default. Counts xdpvm_run() and xdpvm_run_burst(), not calls of xdpvm_prog_entry(). */
+void xdpvm_prog_stats_mode(struct xdpvm_prog *prog, enum xdpvm_stats_mode mode);
+
+/** Sums over all threads; counters never go back. */
+void xdpvm_prog_stats(const struct xdpvm_prog *prog, struct xdpvm_prog_stats *stats);
+
+/* ---- Maps ----------------------------------------------------------------------------------- */
+
+struct xdpvm_map_info {
+	const char *name;
+	enum bpf_map_type type;
+	uint32_t key_size;	/**< bytes */
+	uint32_t value_size;	/**< bytes, of one copy */
+	uint32_t max_entries;
+	uint32_t flags;		/**< BPF_F_* as the object has them */
+	int fd;			/**< of the kernel's map, or -1 */
+};
+
+struct xdpvm_map *xdpvm_map_find(struct xdpvm_object *object, const char *name);
+
+/** Walks the maps of an object, .rodata/.data/.bss included; NULL starts, NULL ends. */
+struct xdpvm_map *xdpvm_map_next(struct xdpvm_object *object, const struct xdpvm_map *map);
+
+void xdpvm_map_info(const struct xdpvm_map *map, struct xdpvm_map_info *info);
+
+/** Before the load only. -EBUSY after it. */
+int xdpvm_map_set_max_entries(struct xdpvm_map *map, uint32_t max_entries);
+
+/**
+ * Bytes that lookup and update move: value_size, or for per-CPU maps XDPVM_MAX_THREADS copies, each
+ * rounded up to 8 bytes, indexed by CPU number.
+ */
+size_t xdpvm_map_value_bytes(const struct xdpvm_map *map);
+
+/** Copies a value out. @return 0 or a negative errno: -ENOENT no such key, -ENOTSUP. */
+int xdpvm_map_lookup(struct xdpvm_map *map, const void *key, void *value);
+
+/** @param flags  BPF_ANY, BPF_NOEXIST, BPF_EXIST. @return 0 or the kernel's negative errno. */
+int xdpvm_map_update(struct xdpvm_map *map, const void *key, const void *value, uint64_t flags);
+
+int xdpvm_map_delete(struct xdpvm_map *map, const void *key);
+
+/**
+ * The key after @p key, or the first one when @p key is NULL or not in the map.
+ * @return 0, -ENOENT at the end.
+ */
+int xdpvm_map_next_key(struct xdpvm_map *map, const void *key, void *next_key);
+
+/** Puts a program into a PROG_ARRAY; NULL empties the slot. The object must outlive its use. */
+int xdpvm_map_update_prog(struct xdpvm_map *map, uint32_t index, struct xdpvm_prog *prog);
+
+/** Puts a map into an ARRAY_OF_MAPS or HASH_OF_MAPS; the inner map's object must outlive that. */
+int xdpvm_map_update_map(struct xdpvm_map *map, const void *key, struct xdpvm_map *inner,
+			 uint64_t flags);
+
+/** Pins the kernel's map. @return 0 or a negative errno; -ENOTSUP when there is no kernel map. */
+int xdpvm_map_pin(struct xdpvm_map *map, const char *path);
+
+/* Readers of ring buffers, perf buffers and the trace log are declared in xdpvm_events.h. */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* XDPVM_H */
