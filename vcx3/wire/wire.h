@@ -40,17 +40,17 @@
 
 /** Kinds of wire: name in the text, what it is. */
 #define VCX3_WIRE_KINDS(X) \
-	X(PEER, peer, "the other port of this card") \
-	X(SELF, self, "what the port sends comes back to it") \
-	X(SINK, sink, "takes every frame, brings none") \
-	X(PCAP, pcap, "plays a capture file, records another") \
-	X(GEN, gen, "makes frames") \
-	X(PACKET, packet, "a network interface of this machine (AF_PACKET)") \
-	X(TAP, tap, "a TAP interface, created and removed") \
-	X(UNIX, unix, "the card of another process, over a UNIX socket")
+	X(PEER, "peer", "the other port of this card") \
+	X(SELF, "self", "what the port sends comes back to it") \
+	X(SINK, "sink", "takes every frame, brings none") \
+	X(PCAP, "pcap", "plays a capture file, records another") \
+	X(GEN, "gen", "makes frames") \
+	X(PACKET, "packet", "a network interface of this machine (AF_PACKET)") \
+	X(TAP, "tap", "a TAP interface, created and removed") \
+	X(UNIX, "unix", "the card of another process, over a UNIX socket")
 
 enum vcx3_wire_kind {
-#define VCX3_WIRE_KIND_ENUM(upper, lower, what) VCX3_WIRE_##upper,
+#define VCX3_WIRE_KIND_ENUM(upper, name, what) VCX3_WIRE_##upper,
 	VCX3_WIRE_KINDS(VCX3_WIRE_KIND_ENUM)
 #undef VCX3_WIRE_KIND_ENUM
 	VCX3_WIRE_KIND_COUNT
@@ -116,8 +116,17 @@ int vcx3_wire_plan_finish(struct vcx3_wire_plan *plan, char *reason, size_t size
 /** vcx3_wire_check() of each wire of a finished plan. */
 int vcx3_wire_plan_check(const struct vcx3_wire_plan *plan, char *reason, size_t size);
 
-/** Text for --help: one line for each kind, each option with its default and range. */
-const char *vcx3_wire_help(void);
+/**
+ * Writes text for --help: a line for each kind and each option with its range.
+ * @return length of the whole text, as snprintf() does.
+ */
+size_t vcx3_wire_help(char *text, size_t size);
+
+/**
+ * Removes what processes that were killed have left behind, here a UNIX socket
+ * on which nobody listens. For a launcher, after its child has ended.
+ */
+void vcx3_wire_plan_cleanup(const struct vcx3_wire_plan *plan);
 
 /* ---- Using a wire ---- */
 
@@ -219,7 +228,7 @@ vcx3_wire_rx_consume(struct vcx3_wire *wire, uint32_t n)
 }
 
 /**
- * Contiguous room for one frame of @p len bytes, at most VCX3_WIRE_FRAME_MAX, or
+ * Contiguous room for one frame of @p len bytes, 1 to VCX3_WIRE_FRAME_MAX, or
  * NULL when the wire is full now. To reserve again without commit replaces
  * the reservation.
  */
@@ -278,7 +287,8 @@ vcx3_wire_set_link(struct vcx3_wire *wire, bool up)
 /**
  * A descriptor that becomes readable when the wire may have frames or news, or
  * -1 when there is none (look often, or after the other wire moved). It may
- * change in vcx3_wire_service(): ask again before each wait.
+ * change in vcx3_wire_service(): ask again before each wait, and wait only after
+ * a peek that showed nothing.
  */
 static inline int
 vcx3_wire_poll_fd(const struct vcx3_wire *wire)
