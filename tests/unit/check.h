@@ -17,7 +17,7 @@ static unsigned int check_count;
 	check_count++; \
 	if (!(condition)) { \
 		check_failures++; \
-		fprintf(stderr, "%s:%d: %s: " #condition, __FILE__, __LINE__, __func__); \
+		fprintf(stderr, "%s:%d: %s: %s", __FILE__, __LINE__, __func__, #condition); \
 		fprintf(stderr, "  " __VA_ARGS__); \
 		fprintf(stderr, "\n"); \
 	} \
