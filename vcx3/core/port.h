@@ -11,6 +11,7 @@ struct vcx3_wire;
 
 /** A frame may have this many bytes more than the MTU: header, two VLAN tags. */
 #define VCX3_FRAME_OVERHEAD 22
+#define VCX3_MIN_MTU 46
 #define VCX3_MAX_MTU 9900
 
 /*
@@ -60,6 +61,12 @@ struct vcx3_port_info {
 /** Ports are numbered from 1; all functions return VCX3_BAD_INDEX for another number. */
 enum vcx3_status vcx3_port_attach_wire(struct vcx3_core *core, unsigned int port,
 				       struct vcx3_wire *wire);
+
+/**
+ * Whether a frame without a receive WQE, a rule or a link waits on the wire (as with flow
+ * control) instead of being dropped. Set for sources (pcap, gen) by attaching the wire.
+ */
+enum vcx3_status vcx3_port_set_hold(struct vcx3_core *core, unsigned int port, bool holds);
 enum vcx3_status vcx3_port_set_admin(struct vcx3_core *core, unsigned int port, bool up);
 enum vcx3_status vcx3_port_set_carrier(struct vcx3_core *core, unsigned int port, bool up);
 enum vcx3_status vcx3_port_set_mtu(struct vcx3_core *core, unsigned int port, uint32_t mtu);
