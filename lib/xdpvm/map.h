@@ -24,31 +24,34 @@ enum xdpvm_layout {
 	XDPVM_LAYOUT_ARRAY,
 	/* element i at base + i * elem_size + buff->percpu_offset */
 	XDPVM_LAYOUT_PERCPU_ARRAY,
-	/* struct xdpvm_hash_slot at base + i * elem_size, value in the slot */
+	/* struct xdpvm_hash_elem i at base + i * elem_size, its value at value_offset in it */
 	XDPVM_LAYOUT_HASH,
-	/* slot as before without value; value at values + i * value_stride + buff->percpu_offset */
+	/* the same without value; value at values + i * value_stride + buff->percpu_offset */
 	XDPVM_LAYOUT_PERCPU_HASH,
 };
 
 /*
- * Open addressing, elements in place: a pointer to a value stays good as long as the kernel's does
- * (a deleted element's memory stays mapped and may be given to another key at once, as in Linux's
- * preallocated tables).
+ * Chained hash over elements that never move. An update of a present key links a new element in
+ * the old one's place with a single store, so a reader sees the old or the new value, whole, and
+ * never a missing key (Linux's promise for HASH; PERCPU_HASH overwrites one copy in place, also as
+ * Linux). Freed elements wait for a grace period before they are used again; when none is
+ * left that has waited, the one that waited longest is taken, as Linux reuses elements at once.
  *
- * Lookup: h = xdpvm_hash(); i = h & slot_mask; then along i + 1, ... (mod slots): tag EMPTY ends
- * the search, a tag equal to xdpvm_hash_tag(h) with an equal key finds it, all else goes on.
- * There are at least twice as many slots as max_entries, so a search always meets EMPTY.
- * A writer (under the map's lock) fills key and value before it publishes tag with release order.
+ * Lookup: h = xdpvm_hash(); link = buckets[h & bucket_mask]; while !(link & XDPVM_LINK_END):
+ * element number link has hash h and an equal key: found; else link = its next. The end of a chain
+ * carries the bucket's number: link == (XDPVM_LINK_END | (h & bucket_mask)) is "no such key"; any
+ * other end means that an element under the reader went to another chain: start again.
+ * A writer fills hash, key and value before it publishes the link with release order.
  */
-struct xdpvm_hash_slot {
-	uint32_t tag;
-	uint8_t referenced;	/* LRU: set by every lookup from a program */
+struct xdpvm_hash_elem {
+	uint32_t next;
+	uint8_t referenced;	/* LRU: set to 1 by a program's lookup when it is 0 */
 	uint8_t pad[3];
+	uint64_t hash;
 	uint8_t key[];		/* key_size, zero-padded to 8; then the value (HASH) */
 };
 
-#define XDPVM_TAG_EMPTY 0u
-#define XDPVM_TAG_DELETED 1u
+#define XDPVM_LINK_END 0x80000000u
 
 /*
  * The hash: folded 64x64 -> 128 bit products of the key's 8-byte little-endian words, keyed
@@ -64,12 +67,6 @@ xdpvm_hash_fold(uint64_t a, uint64_t b)
 	unsigned __int128 product = (unsigned __int128)a * b;
 
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
-static inline uint32_t
-xdpvm_hash_tag(uint64_t hash)
-{
-	return (uint32_t)(hash >> 32) | 1u << 31;	/* never EMPTY or DELETED */
 }
 
 struct xdpvm_map_ops {
@@ -104,14 +101,15 @@ struct xdpvm_map_ops {
 struct xdpvm_map {
 	/* What the JIT reads; see enum xdpvm_layout. */
 	enum xdpvm_layout layout;
-	uint32_t elem_size;	/* bytes from one element or slot to the next */
+	uint32_t elem_size;	/* bytes from one element to the next */
 	uint8_t *base;
+	uint32_t *buckets;	/* hashes */
 	uint8_t *values;	/* PERCPU_HASH: before adding percpu_offset */
 	uint32_t value_stride;	/* PERCPU_HASH */
-	uint32_t value_offset;	/* HASH: of the value inside its slot */
-	uint64_t slot_mask;	/* hashes: number of slots - 1 */
+	uint32_t value_offset;	/* HASH: of the value inside its element */
+	uint64_t bucket_mask;	/* hashes: number of buckets - 1 */
 	uint64_t secret[2];	/* hashes */
-	bool mark_referenced;	/* hashes: a lookup sets slot->referenced */
+	bool mark_referenced;	/* hashes: a lookup sets elem->referenced */
 
 	/* Definition, constant after open (max_entries: after load). */
 	enum bpf_map_type type;

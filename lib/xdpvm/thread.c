@@ -108,6 +108,19 @@ xdpvm_synchronize(void)
 								     RTE_QSBR_THRID_INVALID);
 }
 
+uint64_t
+xdpvm_grace_start(void)
+{
+	pthread_once(&readers_once, readers_init);
+	return rte_rcu_qsbr_start(&readers.qsbr);
+}
+
+bool
+xdpvm_grace_over(uint64_t token)
+{
+	return rte_rcu_qsbr_check(&readers.qsbr, token, false) != 0;
+}
+
 void
 xdpvm_buff_init(struct xdpvm_buff *buff, uint32_t ingress_ifindex, uint32_t rx_queue_index)
 {
