@@ -51,17 +51,6 @@ test_seed(void)
 	CHECK(one != digest("gen:seed=8,proto=mix,flows=32", 64));
 }
 
-/* An independent sum: byte by byte, in host order. */
-static uint32_t
-plain_sum(const uint8_t *bytes, uint32_t count, uint32_t sum)
-{
-	for (uint32_t i = 0; i < count; i++)
-		sum += i % 2 ? bytes[i] : (uint32_t)bytes[i] << 8;
-	while (sum >> 16)
-		sum = (sum & 0xffff) + (sum >> 16);
-	return sum;
-}
-
 static void
 check_frame(const struct vcx3_frame *frame, enum vcx3_wire_proto proto)
 {
