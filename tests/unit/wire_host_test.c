@@ -87,7 +87,7 @@ udp_csum_is_right(const uint8_t *ip)
 {
 	uint32_t len = (uint32_t)(ip[2] << 8 | ip[3]) - 20;
 
-	return plain_sum(ip + 20, len, plain_sum(ip + 12, 8, 17 + len)) == 0xffff;
+	return len <= 1480 && plain_sum(ip + 20, len, plain_sum(ip + 12, 8, 17 + len)) == 0xffff;
 }
 
 static void
