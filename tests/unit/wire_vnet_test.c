@@ -229,6 +229,10 @@ test_bad_cut(void)
 	bad.gso_type = VIRTIO_NET_HDR_GSO_UDP;
 	CHECK(vcx3_vnet_cut_start(&cut, &bad, frame, len) == -ENOTSUP);
 	CHECK(vcx3_vnet_cut_start(&cut, &header, frame, len) == 0);
+	/* UDP segmentation does not tell the IP version: only 4 and 6 are. */
+	header.gso_type = 5;
+	frame[14] = 0xff;
+	CHECK(vcx3_vnet_cut_start(&cut, &header, frame, len) == -EINVAL);
 }
 
 int

@@ -69,7 +69,7 @@ ip_is_sound(const struct vcx3_vnet_cut *cut, uint8_t version)
 	const uint8_t *ip = cut->frame + cut->l3;
 	uint32_t len;
 
-	if (cut->l3 == 0 || cut->l3 >= cut->l4)
+	if (cut->l3 == 0 || cut->l3 >= cut->l4 || (version != 4 && version != 6))
 		return false;
 	len = version == 4 ? (ip[0] & 0xf) * 4u : IPV6_LEN;
 	return ip[0] >> 4 == version && len >= IPV4_LEN && cut->l3 + len <= cut->l4;
