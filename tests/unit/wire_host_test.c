@@ -119,6 +119,8 @@ test_tap(void)
 	send_udp("10.9.0.2", 4000, 100);
 	CHECK(wait_for_udp(wire, 14, 4000, &len, frame) && len == 142, "%u", len);
 	CHECK(udp_csum_is_right(frame + 14));
+	send_udp("10.9.0.2", 4003, 4);
+	CHECK(wait_for_udp(wire, 14, 4003, &len, frame) && len == 60, "%u", len);
 
 	/* Back into the host: counted by the interface. */
 	CHECK(send_frame(wire, frame, len));
@@ -183,6 +185,9 @@ test_packet(void)
 	send_udp("10.9.1.2", 4001, 100);
 	CHECK(wait_for_udp(wire, 14, 4001, &len, frame) && len == 142, "%u", len);
 	CHECK(udp_csum_is_right(frame + 14) && wire->stats.rx_csum_completed > 0);
+	send_udp("10.9.1.2", 4003, 4);
+	CHECK(wait_for_udp(wire, 14, 4003, &len, frame) && len == 60, "%u", len);
+	CHECK(udp_csum_is_right(frame + 14));
 
 	test_vlan_tag(wire);
 

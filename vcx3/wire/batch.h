@@ -41,6 +41,20 @@ vcx3_batch_add(struct vcx3_batch *batch, const uint8_t *data, uint32_t len)
 	batch->frames[batch->last++] = (struct vcx3_frame){.data = data, .len = len};
 }
 
+/*
+ * Adds a frame of a host, which leaves to its card to pad it to the shortest
+ * length of Ethernet; data has room for that.
+ */
+static inline void
+vcx3_batch_add_padded(struct vcx3_batch *batch, uint8_t *data, uint32_t len)
+{
+	if (len < VCX3_WIRE_FRAME_MIN) {
+		memset(data + len, 0, VCX3_WIRE_FRAME_MIN - len);
+		len = VCX3_WIRE_FRAME_MIN;
+	}
+	vcx3_batch_add(batch, data, len);
+}
+
 static inline uint32_t
 vcx3_batch_peek(const struct vcx3_batch *batch, struct vcx3_frame *frames, uint32_t n)
 {

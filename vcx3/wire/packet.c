@@ -115,11 +115,12 @@ cut_frames(struct packet *packet)
 	while ((len = vcx3_vnet_cut_len(&packet->cut)) != 0) {
 		uint8_t *room = packet->cut_memory + packet->cut_used;
 
-		if (vcx3_batch_is_full(&packet->batch) || packet->cut_used + len > CUT_SIZE)
+		if (vcx3_batch_is_full(&packet->batch) ||
+		    packet->cut_used + len + VCX3_WIRE_FRAME_MIN > CUT_SIZE)
 			return false;
 		vcx3_vnet_cut_next(&packet->cut, room);
-		packet->cut_used += len;
-		vcx3_batch_add(&packet->batch, room, len);
+		vcx3_batch_add_padded(&packet->batch, room, len);
+		packet->cut_used += len < VCX3_WIRE_FRAME_MIN ? VCX3_WIRE_FRAME_MIN : len;
 	}
 	packet->cutting = false;
 	return true;
@@ -172,7 +173,7 @@ take_single(struct packet *packet, const struct virtio_net_hdr *header, uint8_t 
 		return false;
 	if (header->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM)
 		packet->wire.stats.rx_csum_completed++;
-	vcx3_batch_add(&packet->batch, frame, len);
+	vcx3_batch_add_padded(&packet->batch, frame, len);
 	return true;
 }
 

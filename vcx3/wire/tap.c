@@ -41,7 +41,7 @@ read_frames(struct tap *tap)
 
 		if (len <= 0)
 			return;
-		vcx3_batch_add(&tap->batch, tap->rx_slots[i], (uint32_t)len);
+		vcx3_batch_add_padded(&tap->batch, tap->rx_slots[i], (uint32_t)len);
 	}
 }
 

@@ -29,7 +29,10 @@
 #define VCX3_WIRE_PORTS 2
 /** Longest frame that any wire carries, in bytes without FCS. */
 #define VCX3_WIRE_FRAME_MAX 16384
-/** Shortest frame that a generator makes, in bytes without FCS (IEEE 802.3, 64 with it). */
+/**
+ * Shortest frame that a generator makes and a host's frame is padded to, in bytes
+ * without FCS (IEEE 802.3: 64 with it).
+ */
 #define VCX3_WIRE_FRAME_MIN 60
 /** Most flows of a generator; flow ids run from 1 to this. */
 #define VCX3_WIRE_FLOWS_MAX 65536
