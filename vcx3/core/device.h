@@ -304,12 +304,35 @@ struct vcx3_span {
 	uint64_t offset;
 };
 
-struct vcx3_mpt *vcx3_mpt_find(const struct vcx3_core *core, uint32_t key,
-			       struct vcx3_key_cache *cache);
-enum vcx3_access_result vcx3_span_open(const struct vcx3_core *core,
-				       struct vcx3_key_cache *cache, uint32_t pd, uint32_t key,
-				       uint64_t address, uint64_t len, bool write,
-				       struct vcx3_span *span);
+struct vcx3_mpt *vcx3_mpt_lookup(const struct vcx3_core *core, uint32_t key,
+				 struct vcx3_key_cache *cache);
+
+static inline struct vcx3_mpt *
+vcx3_mpt_find(const struct vcx3_core *core, uint32_t key, struct vcx3_key_cache *cache)
+{
+	if (cache->mpt != NULL && cache->key == key && cache->generation == core->mpt_generation)
+		return cache->mpt;
+	return vcx3_mpt_lookup(core, key, cache);
+}
+
+static inline enum vcx3_access_result
+vcx3_span_open(const struct vcx3_core *core, struct vcx3_key_cache *cache, uint32_t pd,
+	       uint32_t key, uint64_t address, uint64_t len, bool write, struct vcx3_span *span)
+{
+	struct vcx3_mpt *mpt = vcx3_mpt_find(core, key, cache);
+	uint64_t offset;
+
+	if (mpt == NULL || mpt->attr.pd != pd)
+		return VCX3_ACCESS_BAD_KEY;
+	offset = address - mpt->attr.start;
+	if (len > mpt->attr.length || offset > mpt->attr.length - len)
+		return VCX3_ACCESS_BAD_RANGE;
+	if (write && !(mpt->attr.access & VCX3_ACCESS_LOCAL_WRITE))
+		return VCX3_ACCESS_NOT_WRITABLE;
+	*span = (struct vcx3_span){ mpt, offset };
+	return VCX3_ACCESS_OK;
+}
+
 bool vcx3_span_read(const struct vcx3_core *core, struct vcx3_span *span, void *to, uint64_t len);
 bool vcx3_span_write(const struct vcx3_core *core, struct vcx3_span *span, const void *from,
 		     uint64_t len);

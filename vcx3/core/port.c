@@ -49,6 +49,14 @@ vcx3_port_attach_wire(struct vcx3_core *core, unsigned int number, struct vcx3_w
 	return VCX3_OK;
 }
 
+struct vcx3_wire *
+vcx3_port_wire(const struct vcx3_core *core, unsigned int number)
+{
+	const struct vcx3_port *port = find_port(core, number);
+
+	return port != NULL ? port->wire : NULL;
+}
+
 enum vcx3_status
 vcx3_port_set_hold(struct vcx3_core *core, unsigned int number, bool holds)
 {

@@ -61,6 +61,8 @@ struct vcx3_port_info {
 /** Ports are numbered from 1; all functions return VCX3_BAD_INDEX for another number. */
 enum vcx3_status vcx3_port_attach_wire(struct vcx3_core *core, unsigned int port,
 				       struct vcx3_wire *wire);
+/** The wire of a port, or NULL. */
+struct vcx3_wire *vcx3_port_wire(const struct vcx3_core *core, unsigned int port);
 
 /**
  * Whether a frame without a receive WQE, a rule or a link waits on the wire (as with flow

@@ -181,7 +181,9 @@ rig_get32(const void *at)
 static inline uint16_t
 rig_get16(const void *at)
 {
-	return rig_get32(at) >> 16;
+	const uint8_t *byte = at;
+
+	return byte[0] << 8 | byte[1];
 }
 
 #endif
