@@ -92,6 +92,9 @@ static void
 on_violation(void *ctx, const struct vcx3_violation *violation)
 {
 	((struct rig *)ctx)->last_violation = *violation;
+	fprintf(stderr, "violation of %s by %s %#x: %#x %#x %#x %#x\n", violation->rule,
+		violation->object, violation->number, violation->words[0], violation->words[1],
+		violation->words[2], violation->words[3]);
 }
 
 static const struct vcx3_sink sink = {
