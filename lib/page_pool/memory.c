@@ -33,7 +33,6 @@ struct page_pool_unit {
 
 /* One contiguous piece of memory, as it was added to the mempool. */
 struct page_pool_chunk {
-	struct page_pool_chunk *next;
 	uintptr_t begin;
 	uintptr_t end;
 	uint32_t map_unit;
@@ -59,14 +58,29 @@ unit_index(const struct page_pool_chunk *chunk, uintptr_t addr)
 	return chunk->map_unit == 0 ? 0 : addr / chunk->map_unit - chunk->begin / chunk->map_unit;
 }
 
+/* The number of chunks that begin at or below an address. */
+static uint32_t
+chunk_rank(const struct page_pool *pool, uintptr_t addr)
+{
+	uint32_t low = 0, high = pool->nb_chunks;
+
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+
+		if (pool->chunks[middle]->begin <= addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 /* The unit of an object of this pool. */
 static struct page_pool_unit *
-unit_of(struct page_pool *pool, const void *obj)
+unit_of(const struct page_pool *pool, const void *obj)
 {
-	struct page_pool_chunk *chunk = pool->chunks;
+	struct page_pool_chunk *chunk = pool->chunks[chunk_rank(pool, (uintptr_t)obj) - 1];
 
-	while ((uintptr_t)obj < chunk->begin || (uintptr_t)obj >= chunk->end)
-		chunk = chunk->next;
 	return &chunk->units[unit_index(chunk, (uintptr_t)obj)];
 }
 
@@ -100,6 +114,17 @@ chunk_create(struct rte_mempool *mp, void *const *objs, unsigned int n, uintptr_
 	for (i = 0; i < n; i++)
 		chunk->units[unit_index(chunk, (uintptr_t)objs[i])].nb_objs++;
 	return chunk;
+}
+
+/* The unit after one, over all chunks in order; the first after *chunk = 0, unit = NULL. */
+static struct page_pool_unit *
+unit_next(const struct page_pool *pool, uint32_t *chunk, struct page_pool_unit *unit)
+{
+	if (unit != NULL && ++unit < &pool->chunks[*chunk]->units[pool->chunks[*chunk]->nb_units])
+		return unit;
+	if (unit != NULL)
+		++*chunk;
+	return *chunk < pool->nb_chunks ? pool->chunks[*chunk]->units : NULL;
 }
 
 static int
@@ -171,14 +196,14 @@ static int
 attachment_map(const struct attachment *at)
 {
 	struct page_pool *pool = at->mp->pool_data;
-	struct page_pool_chunk *chunk, *undo;
+	uint32_t i;
 	int ret;
 
-	for (chunk = pool->chunks; chunk != NULL; chunk = chunk->next) {
-		ret = chunk_map(at, chunk);
+	for (i = 0; i < pool->nb_chunks; i++) {
+		ret = chunk_map(at, pool->chunks[i]);
 		if (ret < 0) {
-			for (undo = pool->chunks; undo != chunk; undo = undo->next)
-				chunk_unmap(at, undo, undo->nb_units);
+			while (i-- != 0)
+				chunk_unmap(at, pool->chunks[i], pool->chunks[i]->nb_units);
 			return ret;
 		}
 	}
@@ -189,10 +214,10 @@ static void
 attachment_remove(struct attachment *at)
 {
 	struct page_pool *pool = at->mp->pool_data;
-	struct page_pool_chunk *chunk;
+	uint32_t i;
 
-	for (chunk = pool->chunks; chunk != NULL; chunk = chunk->next)
-		chunk_unmap(at, chunk, chunk->nb_units);
+	for (i = 0; i < pool->nb_chunks; i++)
+		chunk_unmap(at, pool->chunks[i], pool->chunks[i]->nb_units);
 	TAILQ_REMOVE(&attachments, at, next);
 	free(at);
 }
@@ -237,11 +262,36 @@ chunk_map_all(const struct rte_mempool *mp, struct page_pool_chunk *chunk)
 	return 0;
 }
 
+/* Makes room for one more chunk in the sorted array of a pool. */
+static int
+chunks_grow(const struct rte_mempool *mp)
+{
+	struct page_pool *pool = mp->pool_data;
+	struct page_pool_chunk **chunks;
+
+	chunks = rte_realloc_socket(pool->chunks, (pool->nb_chunks + 1) * sizeof(chunks[0]), 0,
+				    mp->socket_id);
+	if (chunks == NULL)
+		return -ENOMEM;
+	pool->chunks = chunks;
+	return 0;
+}
+
+static void
+chunks_insert(struct page_pool *pool, struct page_pool_chunk *chunk)
+{
+	uint32_t rank = chunk_rank(pool, chunk->begin);
+
+	memmove(&pool->chunks[rank + 1], &pool->chunks[rank],
+		(pool->nb_chunks - rank) * sizeof(pool->chunks[0]));
+	pool->chunks[rank] = chunk;
+	pool->nb_chunks++;
+}
+
 int
 page_pool_memory_enter(struct rte_mempool *mp, void *const *objs, unsigned int n,
 		       uintptr_t begin, uintptr_t end)
 {
-	struct page_pool *pool = mp->pool_data;
 	struct page_pool_chunk *chunk;
 	int ret;
 
@@ -251,11 +301,11 @@ page_pool_memory_enter(struct rte_mempool *mp, void *const *objs, unsigned int n
 		return -ENOMEM;
 	}
 	pthread_mutex_lock(&memory_mutex);
-	ret = chunk_map_all(mp, chunk);
-	if (ret == 0) {
-		chunk->next = pool->chunks;
-		pool->chunks = chunk;
-	}
+	ret = chunks_grow(mp);
+	if (ret == 0)
+		ret = chunk_map_all(mp, chunk);
+	if (ret == 0)
+		chunks_insert(mp->pool_data, chunk);
 	pthread_mutex_unlock(&memory_mutex);
 	if (ret < 0)
 		rte_free(chunk);
@@ -276,12 +326,10 @@ page_pool_memory_unmap_all(struct rte_mempool *mp)
 void
 page_pool_memory_forget(struct page_pool *pool)
 {
-	struct page_pool_chunk *chunk;
-
-	while ((chunk = pool->chunks) != NULL) {
-		pool->chunks = chunk->next;
-		rte_free(chunk);
-	}
+	while (pool->nb_chunks != 0)
+		rte_free(pool->chunks[--pool->nb_chunks]);
+	rte_free(pool->chunks);
+	pool->chunks = NULL;
 }
 
 /* The pool of mp if this process may map for it, else NULL and the errno. */
@@ -358,18 +406,16 @@ page_pool_detach(struct rte_mempool *mp, const struct page_pool_mapper *mapper, 
 static unsigned int
 choose_idle_units(struct page_pool *pool, unsigned int nb_pages)
 {
-	struct page_pool_chunk *chunk;
+	struct page_pool_unit *unit = NULL;
 	unsigned int chosen = 0;
-	uint32_t i;
+	uint32_t i, chunk = 0;
 
-	for (chunk = pool->chunks; chunk != NULL; chunk = chunk->next)
-		for (i = 0; i < chunk->nb_units; i++)
-			chunk->units[i].nb_idle = 0;
+	while ((unit = unit_next(pool, &chunk, unit)) != NULL)
+		unit->nb_idle = 0;
 	for (i = 0; i < pool->nb_ring; i++)
 		unit_of(pool, pool->objs[i])->nb_idle++;
 	for (i = 0; i < pool->nb_ring && chosen < nb_pages; i++) {
-		struct page_pool_unit *unit = unit_of(pool, pool->objs[i]);
-
+		unit = unit_of(pool, pool->objs[i]);
 		if (unit->state == UNIT_LIVE && unit->nb_idle == unit->nb_objs &&
 		    unit->nb_objs <= nb_pages - chosen) {
 			unit->state = UNIT_CHOSEN;
@@ -422,18 +468,16 @@ take_chosen_pages(struct page_pool *pool, void **scratch)
 static void
 unmap_chosen_units(struct rte_mempool *mp, struct page_pool *pool)
 {
-	struct page_pool_chunk *chunk;
+	struct page_pool_unit *unit = NULL;
 	struct attachment *at;
-	uint32_t i;
+	uint32_t chunk = 0;
 
-	for (chunk = pool->chunks; chunk != NULL; chunk = chunk->next) {
-		for (i = 0; i < chunk->nb_units; i++) {
-			if (chunk->units[i].state != UNIT_CHOSEN)
-				continue;
-			for (at = NULL; (at = attachment_next(mp, at)) != NULL; )
-				unit_unmap(at, &chunk->units[i]);
-			chunk->units[i].state = UNIT_TRIMMED;
-		}
+	while ((unit = unit_next(pool, &chunk, unit)) != NULL) {
+		if (unit->state != UNIT_CHOSEN)
+			continue;
+		for (at = NULL; (at = attachment_next(mp, at)) != NULL; )
+			unit_unmap(at, unit);
+		unit->state = UNIT_TRIMMED;
 	}
 }
 
@@ -485,22 +529,18 @@ unit_map_all(struct rte_mempool *mp, const struct page_pool_unit *unit)
 static unsigned int
 map_trimmed_units(struct rte_mempool *mp, struct page_pool *pool, unsigned int nb_pages, int *err)
 {
-	struct page_pool_chunk *chunk;
+	struct page_pool_unit *unit = NULL;
 	unsigned int chosen = 0;
-	uint32_t i;
+	uint32_t chunk = 0;
 
-	for (chunk = pool->chunks; chunk != NULL; chunk = chunk->next) {
-		for (i = 0; i < chunk->nb_units; i++) {
-			struct page_pool_unit *unit = &chunk->units[i];
-
-			if (unit->state != UNIT_TRIMMED || unit->nb_objs > nb_pages - chosen)
-				continue;
-			*err = unit_map_all(mp, unit);
-			if (*err < 0)
-				return chosen;
-			unit->state = UNIT_CHOSEN;
-			chosen += unit->nb_objs;
-		}
+	while ((unit = unit_next(pool, &chunk, unit)) != NULL) {
+		if (unit->state != UNIT_TRIMMED || unit->nb_objs > nb_pages - chosen)
+			continue;
+		*err = unit_map_all(mp, unit);
+		if (*err < 0)
+			return chosen;
+		unit->state = UNIT_CHOSEN;
+		chosen += unit->nb_objs;
 	}
 	return chosen;
 }
@@ -511,19 +551,17 @@ return_chosen_pages(struct page_pool *pool, void **scratch)
 {
 	void **trimmed = &pool->objs[pool->size - pool->nb_trimmed];
 	unsigned int n = split_chosen(pool, trimmed, pool->nb_trimmed, scratch);
-	struct page_pool_chunk *chunk;
-	uint32_t i;
+	struct page_pool_unit *unit = NULL;
+	uint32_t chunk = 0;
 
 	memmove(&trimmed[n], trimmed, (pool->nb_trimmed - n) * sizeof(trimmed[0]));
 	pool->nb_trimmed -= n;
 	page_pool_insert_fresh(pool, scratch, n);
-	for (chunk = pool->chunks; chunk != NULL; chunk = chunk->next) {
-		for (i = 0; i < chunk->nb_units; i++) {
-			if (chunk->units[i].state != UNIT_CHOSEN)
-				continue;
-			chunk->units[i].state = UNIT_LIVE;
-			pool->held_bytes += chunk->units[i].len;
-		}
+	while ((unit = unit_next(pool, &chunk, unit)) != NULL) {
+		if (unit->state != UNIT_CHOSEN)
+			continue;
+		unit->state = UNIT_LIVE;
+		pool->held_bytes += unit->len;
 	}
 }
 

@@ -239,7 +239,9 @@ calc_mem_size(const struct rte_mempool *mp, uint32_t nb_objs, uint32_t pg_shift,
 
 	*min_chunk_size = pool->min_block;
 	*align = pool->layout.block_size;
-	return page_pool_layout_bytes(&pool->layout, nb_objs);
+	/* Anonymous memory does not heed the alignment: it starts at any page. */
+	return page_pool_layout_bytes(&pool->layout, nb_objs) +
+	       pool->layout.block_size - PAGE_POOL_PAGE_SIZE;
 }
 
 /*

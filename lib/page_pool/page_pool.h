@@ -234,7 +234,10 @@ int page_pool_stats_get(const struct rte_mempool *mp, struct page_pool_stats *st
 /** Name of counter index (its place in page_pool_stats), NULL beyond the last. */
 const char *page_pool_stats_name(unsigned int index);
 
-/** What maps memory for a device. Called with no lock of the fast path held. */
+/**
+ * What maps memory for a device. Called off the data path, under a mutex of this
+ * library: it must not add memory to a pool, attach, detach, trim or untrim.
+ */
 struct page_pool_mapper {
 	/**
 	 * Map memory for DMA in both directions.

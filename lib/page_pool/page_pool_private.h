@@ -69,7 +69,8 @@ struct page_pool {
 	uint64_t dma_map_error;
 	uint64_t cache_alloc_err;
 	uint64_t rq_alloc_err;
-	struct page_pool_chunk *chunks;
+	struct page_pool_chunk **chunks; /* by address */
+	uint32_t nb_chunks;
 
 	void *objs[] __rte_cache_aligned;
 };

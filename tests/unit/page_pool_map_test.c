@@ -116,6 +116,24 @@ test_mapped_once(void)
 	CHECK(page_pool_free(mp) == 0);
 }
 
+/* Row 58: when the last queue is gone nothing is mapped, and a held frame stays readable. */
+static void
+test_detach_with_held_frame(void)
+{
+	struct rte_mempool *mp = create_pool("held", NB_PAGES, NULL);
+	static struct device device;
+	struct rte_mbuf *mbuf;
+
+	CHECK(page_pool_attach(mp, &mapper, &device) == 0);
+	mbuf = rte_pktmbuf_alloc(mp);
+	memset(mbuf->buf_addr, 0x5a, mbuf->buf_len);
+	CHECK(page_pool_detach(mp, &mapper, &device) == 0);
+	CHECK(device.nb_maps == 0 && stats_of(mp).dma_mapped_bytes == 0);
+	CHECK(*((uint8_t *)mbuf->buf_addr + mbuf->buf_len - 1) == 0x5a);
+	rte_pktmbuf_free(mbuf);
+	CHECK(page_pool_free(mp) == 0);
+}
+
 /* Freeing a pool unmaps it for each device; detaching later is told so. */
 static void
 test_free_unmaps(void)
@@ -433,11 +451,82 @@ test_foreign_memory(void)
 	munmap(memory, 2 * len);
 }
 
+/* Many pieces of memory in any order of address: each page is found in its own. */
+static void
+test_many_chunks(void)
+{
+	static const struct page_pool_config config = { .map_unit = 4096 };
+	static const unsigned int order[] = { 5, 2, 7, 0, 3, 6, 1, 4 };
+	const size_t len = 64 * 4096;
+	char *memory = mmap(NULL, 8 * len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct rte_mempool *mp = rte_mempool_create_empty("chunks", NB_PAGES, 512, 0, 0,
+		SOCKET_ID_ANY, 0);
+	static struct device device;
+	unsigned int i;
+
+	CHECK(rte_mempool_set_ops_byname(mp, PAGE_POOL_OPS, (void *)(uintptr_t)&config) == 0);
+	for (i = 0; i < 8; i++) {
+		char *piece = memory + order[i] * len;
+
+		CHECK(rte_mempool_populate_iova(mp, piece, (rte_iova_t)piece, len, NULL, NULL) == 64);
+		if (i == 3)
+			CHECK(page_pool_attach(mp, &mapper, &device) == 0);
+	}
+	CHECK(device.bytes == 8 * len);
+	CHECK(page_pool_trim(mp, 300) == 300);
+	CHECK(device.bytes == 8 * len - 300 * 4096);
+	CHECK(page_pool_untrim(mp, 200) == 200);
+	CHECK(page_pool_trim(mp, NB_PAGES) == (int)NB_PAGES - 100);
+	CHECK(device.bytes == 0 && stats_of(mp).inflight_bytes == 0);
+	CHECK(page_pool_untrim(mp, NB_PAGES) == (int)NB_PAGES);
+	CHECK(stats_of(mp).inflight_bytes == 8 * len && rte_mempool_avail_count(mp) == NB_PAGES);
+	CHECK(page_pool_free(mp) == 0);
+	CHECK(device.bytes == 0);
+	munmap(memory, 8 * len);
+}
+
+/* Anonymous memory starts at any page; a packed pool is complete there, too. */
+static void
+test_anonymous_memory(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < 8; i++) {
+		struct rte_mempool *mp = rte_mempool_create_empty("anon", 300, 9536 - 64, 0, 0,
+			SOCKET_ID_ANY, 0);
+		void *shift = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		CHECK(rte_mempool_set_ops_byname(mp, PAGE_POOL_OPS_PACKED, NULL) == 0);
+		CHECK(rte_mempool_populate_anon(mp) == 300);
+		CHECK(stats_of(mp).cache_alloc_err == 0);
+		CHECK(page_pool_free(mp) == 0);
+		munmap(shift, 4096);
+	}
+}
+
+/* Memory of another node than the pool's is used as the application wants, and counted. */
+static void
+test_waive(void)
+{
+	const size_t len = 512 * 4096;
+	char *memory = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct rte_mempool *mp = rte_mempool_create_empty("waive", 64, 512, 0, 0, 0, 0);
+
+	CHECK(rte_extmem_register(memory, len, NULL, 512, 4096) == 0);
+	CHECK(mp != NULL && rte_mempool_set_ops_byname(mp, PAGE_POOL_OPS, NULL) == 0);
+	CHECK(rte_mempool_populate_iova(mp, memory, (rte_iova_t)memory, len, NULL, NULL) == 64);
+	CHECK(stats_of(mp).alloc_waive == 64 && stats_of(mp).in_ring == 64);
+	CHECK(page_pool_free(mp) == 0);
+	CHECK(rte_extmem_unregister(memory, len) == 0);
+	munmap(memory, len);
+}
+
 int
 main(void)
 {
 	start_eal("0");
 	test_mapped_once();
+	test_detach_with_held_frame();
 	test_free_unmaps();
 	test_map_calls_per_block();
 	test_trim();
@@ -451,6 +540,9 @@ main(void)
 	test_map_injection();
 	test_get_injection();
 	test_foreign_memory();
+	test_many_chunks();
+	test_anonymous_memory();
+	test_waive();
 	rte_eal_cleanup();
 	return check_status();
 }
