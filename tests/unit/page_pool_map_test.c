@@ -485,6 +485,31 @@ test_many_chunks(void)
 	munmap(memory, 8 * len);
 }
 
+/* Memory that one of two devices cannot map does not enter, and is mapped for neither. */
+static void
+test_enter_all_or_none(void)
+{
+	const size_t len = 64 * 4096;
+	char *memory = mmap(NULL, 2 * len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct rte_mempool *mp = rte_mempool_create_empty("enter", 128, 512, 0, 0, SOCKET_ID_ANY, 0);
+	static struct device one, two;
+
+	CHECK(rte_mempool_set_ops_byname(mp, PAGE_POOL_OPS, NULL) == 0);
+	CHECK(rte_mempool_populate_iova(mp, memory, (rte_iova_t)memory, len, NULL, NULL) == 64);
+	CHECK(page_pool_attach(mp, &mapper, &one) == 0);
+	CHECK(page_pool_attach(mp, &mapper, &two) == 0);
+	two.fail_at = 2;
+	CHECK(rte_mempool_populate_iova(mp, memory + len, (rte_iova_t)memory + len, len,
+		NULL, NULL) == -ENOSPC);
+	CHECK(one.bytes == len && two.bytes == len && stats_of(mp).hold == 64);
+	CHECK(rte_mempool_populate_iova(mp, memory + len, (rte_iova_t)memory + len, len,
+		NULL, NULL) == 64);
+	CHECK(one.bytes == 2 * len && two.bytes == 2 * len && stats_of(mp).hold == 128);
+	CHECK(page_pool_free(mp) == 0);
+	CHECK(one.bytes == 0 && two.bytes == 0);
+	munmap(memory, 2 * len);
+}
+
 /* Anonymous memory starts at any page; a packed pool is complete there, too. */
 static void
 test_anonymous_memory(void)
@@ -541,6 +566,7 @@ main(void)
 	test_get_injection();
 	test_foreign_memory();
 	test_many_chunks();
+	test_enter_all_or_none();
 	test_anonymous_memory();
 	test_waive();
 	rte_eal_cleanup();

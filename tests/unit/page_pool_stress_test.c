@@ -5,6 +5,8 @@
  * and reads its counters: no page is with two owners, none is lost, each count is exact.
  */
 
+#include <unistd.h>
+
 #include <rte_launch.h>
 #include <rte_lcore.h>
 #include <rte_random.h>
@@ -146,8 +148,8 @@ main(void)
 	static const struct page_pool_config by_page = { .map_unit = 4096 };
 	static const struct page_pool_config by_half = { .block_size = 4096, .map_unit = 32768 };
 
-	/* Five lcores, wherever the machine lets them run. */
-	start_eal("(0-4)@0");
+	/* Five lcores on two processors: they run at once, and are preempted anywhere. */
+	start_eal(sysconf(_SC_NPROCESSORS_ONLN) > 1 ? "(0-4)@(0-1)" : "(0-4)@0");
 	test_stress(0, &by_page);
 	test_stress(0, &by_half);
 	test_stress(128, &by_page);
