@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Device arguments: one table of keys, from which parsing, the list in the refusal
+ * of an unknown key and the registered parameter string come.
+ */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_devargs.h>
+#include <rte_kvargs.h>
+
+#include "mlx4x.h"
+
+static int
+parse_port(const char *key, const char *value, void *opaque)
+{
+	struct mlx4x_args *args = opaque;
+	char *end;
+	unsigned long port;
+
+	errno = 0;
+	port = strtoul(value, &end, 10);
+	if (errno != 0 || end == value || *end != '\0' || port >= MLX4X_MAX_PORTS) {
+		MLX4X_INIT_LOG(ERR, "argument %s=%s: a device has the ports 0 to %u", key, value,
+			MLX4X_MAX_PORTS - 1);
+		return -EINVAL;
+	}
+	args->port_mask |= 1u << port;
+	return 0;
+}
+
+/* A new argument is a new line here and in MLX4X_PARAMS of probe.c. */
+static const struct {
+	const char *key;
+	arg_handler_t parse;
+} arguments[] = {
+	{ "port", parse_port },
+};
+
+static void
+refuse_unknown(const struct rte_devargs *devargs)
+{
+	char keys[256] = "";
+	size_t used = 0;
+	unsigned int i;
+
+	for (i = 0; i < RTE_DIM(arguments) && used < sizeof(keys); i++)
+		used += snprintf(keys + used, sizeof(keys) - used, " %s=", arguments[i].key);
+	MLX4X_INIT_LOG(ERR, "%s: arguments \"%s\" hold a key that is not one of:%s", devargs->name,
+		devargs->args, keys);
+}
+
+int
+mlx4x_args_parse(struct mlx4x_args *args, const struct rte_devargs *devargs)
+{
+	const char *keys[RTE_DIM(arguments) + 1] = { NULL };
+	struct rte_kvargs *kvlist;
+	unsigned int i;
+	int ret = 0;
+
+	memset(args, 0, sizeof(*args));
+	if (devargs == NULL || devargs->args == NULL || devargs->args[0] == '\0')
+		return 0;
+	for (i = 0; i < RTE_DIM(arguments); i++)
+		keys[i] = arguments[i].key;
+	kvlist = rte_kvargs_parse(devargs->args, keys);
+	if (kvlist == NULL) {
+		refuse_unknown(devargs);
+		return -EINVAL;
+	}
+	for (i = 0; i < RTE_DIM(arguments) && ret == 0; i++)
+		ret = rte_kvargs_process(kvlist, arguments[i].key, arguments[i].parse, args);
+	rte_kvargs_free(kvlist);
+	return ret < 0 ? -EINVAL : 0;
+}

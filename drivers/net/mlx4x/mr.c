@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Memory regions. Memory is registered when it enters use and unregistered when it
+ * leaves, never in between:
+ *
+ * - every mempool that may hold packets, when a port of the device first starts or
+ *   when the pool is populated later; one region for each contiguous part of it;
+ * - what the application maps with rte_dev_dma_map();
+ * - any other memory that DPDK knows (rte_extmem_register(), buffers attached from
+ *   rte_malloc()), when a send queue first meets it: recovery.c asks for that.
+ *
+ * A region goes when its pool is destroyed, when it is unmapped, or when DPDK gives
+ * its pages back. What the data path reads is the table in struct mlx4x_dev, which
+ * other processes see too; it is guarded by a sequence count.
+ *
+ * Callbacks of DPDK's memory hotplug come with its lock held and take mr_lock;
+ * therefore no function of DPDK's memory is called while mr_lock is held.
+ */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_errno.h>
+#include <rte_memory.h>
+
+#include "mlx4x.h"
+
+/* Parts of a pool that are closer than this share a page, or touch. */
+#define MERGE_GAP 4096
+
+#define MAX_POOL_RANGES 512
+
+struct mlx4x_mr {
+	TAILQ_ENTRY(mlx4x_mr) next;
+	struct ibv_mr *ibv;
+	uintptr_t start;
+	size_t len;
+	const void *owner;	/* mempool, &dma_mapped, or NULL: DPDK's memory */
+};
+
+static const char dma_mapped;
+
+struct range {
+	uintptr_t start;
+	uintptr_t end;
+};
+
+struct range_list {
+	struct range range[MAX_POOL_RANGES];
+	unsigned int nb;
+	bool overflow;
+};
+
+/* Writes the table anew. mr_lock is held. */
+static void
+publish(struct mlx4x_dev *dev)
+{
+	struct mlx4x_mr_table *table = &dev->mr_table;
+	const struct mlx4x_mr *mr;
+	uint32_t nb = 0;
+
+	mlx4x_store_relaxed(&table->seq, table->seq + 1);
+	rte_smp_wmb();
+	TAILQ_FOREACH(mr, &dev->mrs, next) {
+		if (nb == MLX4X_MR_MAX_RANGES)
+			break;
+		table->range[nb].start = mr->start;
+		table->range[nb].len = mr->len;
+		table->range[nb].lkey = rte_cpu_to_be_32(mr->ibv->lkey);
+		nb++;
+	}
+	table->nb_ranges = nb;
+	mlx4x_store_release(&table->seq, table->seq + 1);
+}
+
+static struct mlx4x_mr *
+find_mr(struct mlx4x_dev *dev, const void *owner, uintptr_t start, size_t len)
+{
+	struct mlx4x_mr *mr;
+
+	TAILQ_FOREACH(mr, &dev->mrs, next) {
+		if (mr->owner == owner && mr->start == start && mr->len == len)
+			return mr;
+	}
+	return NULL;
+}
+
+/* Registers one range. mr_lock is held. */
+static int
+register_range(struct mlx4x_dev *dev, uintptr_t start, size_t len, const void *owner)
+{
+	struct mlx4x_mr *mr;
+
+	if (find_mr(dev, owner, start, len) != NULL)
+		return 0;
+	if (dev->mr_table.nb_ranges == MLX4X_MR_MAX_RANGES) {
+		MLX4X_INIT_LOG(ERR, "%s: more than %u memory regions", dev->pci->name,
+			MLX4X_MR_MAX_RANGES);
+		return -ENOSPC;
+	}
+	mr = calloc(1, sizeof(*mr));
+	if (mr == NULL)
+		return -ENOMEM;
+	mr->ibv = ibv_reg_mr(dev->pd, (void *)start, len, IBV_ACCESS_LOCAL_WRITE);
+	if (mr->ibv == NULL) {
+		int ret = -errno;
+
+		MLX4X_INIT_LOG(ERR, "%s: cannot register %zu bytes at %p: %s", dev->pci->name, len,
+			(void *)start, strerror(-ret));
+		free(mr);
+		return ret;
+	}
+	mr->start = start;
+	mr->len = len;
+	mr->owner = owner;
+	TAILQ_INSERT_TAIL(&dev->mrs, mr, next);
+	publish(dev);
+	return 0;
+}
+
+/* Takes a region out of the table, then out of the device. mr_lock is held. */
+static void
+unregister(struct mlx4x_dev *dev, struct mlx4x_mr *mr)
+{
+	TAILQ_REMOVE(&dev->mrs, mr, next);
+	publish(dev);
+	ibv_dereg_mr(mr->ibv);
+	free(mr);
+}
+
+static void
+unregister_owner(struct mlx4x_dev *dev, const void *owner)
+{
+	struct mlx4x_mr *mr, *next;
+
+	pthread_mutex_lock(&dev->mr_lock);
+	for (mr = TAILQ_FIRST(&dev->mrs); mr != NULL; mr = next) {
+		next = TAILQ_NEXT(mr, next);
+		if (mr->owner == owner)
+			unregister(dev, mr);
+	}
+	pthread_mutex_unlock(&dev->mr_lock);
+}
+
+static int
+compare_ranges(const void *a, const void *b)
+{
+	const struct range *left = a, *right = b;
+
+	return left->start < right->start ? -1 : left->start > right->start;
+}
+
+/* Called for each memory chunk of a pool. */
+static void
+collect_chunk(struct rte_mempool *mp, void *opaque, struct rte_mempool_memhdr *chunk,
+	unsigned int idx)
+{
+	struct range_list *list = opaque;
+
+	if (list->nb == MAX_POOL_RANGES) {
+		list->overflow = true;
+		return;
+	}
+	list->range[list->nb].start = (uintptr_t)chunk->addr;
+	list->range[list->nb].end = (uintptr_t)chunk->addr + chunk->len;
+	list->nb++;
+}
+
+static void
+merge_ranges(struct range_list *list)
+{
+	unsigned int in, out = 0;
+
+	if (list->nb == 0)
+		return;
+	qsort(list->range, list->nb, sizeof(list->range[0]), compare_ranges);
+	for (in = 1; in < list->nb; in++) {
+		if (list->range[in].start - list->range[out].end < MERGE_GAP)
+			list->range[out].end = list->range[in].end;
+		else
+			list->range[++out] = list->range[in];
+	}
+	list->nb = out + 1;
+}
+
+static int
+register_chunks(struct mlx4x_dev *dev, struct rte_mempool *mp)
+{
+	struct range_list list = { .nb = 0 };
+	unsigned int i;
+	int ret = 0;
+
+	rte_mempool_mem_iter(mp, collect_chunk, &list);
+	if (list.overflow) {
+		MLX4X_INIT_LOG(ERR, "%s: mempool %s is in more than %u pieces", dev->pci->name,
+			mp->name, MAX_POOL_RANGES);
+		return -E2BIG;
+	}
+	merge_ranges(&list);
+	pthread_mutex_lock(&dev->mr_lock);
+	for (i = 0; i < list.nb && ret == 0; i++)
+		ret = register_range(dev, list.range[i].start,
+			list.range[i].end - list.range[i].start, mp);
+	pthread_mutex_unlock(&dev->mr_lock);
+	return ret;
+}
+
+struct pinned_walk {
+	struct mlx4x_dev *dev;
+	int ret;
+};
+
+/* Called for each mbuf of a pool whose buffers are external. */
+static void
+register_pinned(struct rte_mempool *mp, void *opaque, void *obj, unsigned int idx)
+{
+	struct pinned_walk *walk = opaque;
+	const struct rte_mbuf *mbuf = obj;
+	struct mlx4x_mr_range range;
+	uint32_t seq;
+
+	if (walk->ret == 0 && !mlx4x_mr_find(&walk->dev->mr_table, (uintptr_t)mbuf->buf_addr,
+			mbuf->buf_len, &range, &seq))
+		walk->ret = mlx4x_mr_add_memseg(walk->dev, (uintptr_t)mbuf->buf_addr);
+}
+
+static bool
+has_pinned_buffers(struct rte_mempool *mp)
+{
+	return mp->private_data_size >= sizeof(struct rte_pktmbuf_pool_private) &&
+		(rte_pktmbuf_priv_flags(mp) & RTE_PKTMBUF_POOL_F_PINNED_EXT_BUF);
+}
+
+/* Registers a pool, if it is not yet. */
+int
+mlx4x_mr_add_pool(struct mlx4x_dev *dev, struct rte_mempool *mp)
+{
+	struct pinned_walk walk = { .dev = dev };
+	int ret = register_chunks(dev, mp);
+
+	if (ret == 0 && has_pinned_buffers(mp)) {
+		rte_mempool_obj_iter(mp, register_pinned, &walk);
+		ret = walk.ret;
+	}
+	return ret;
+}
+
+/* 1 and the range if all buffers of a registered pool lie in one region, else 0. */
+int
+mlx4x_mr_pool_is_one_range(struct mlx4x_dev *dev, struct rte_mempool *mp,
+	struct mlx4x_mr_range *range)
+{
+	const struct mlx4x_mr *mr;
+	unsigned int nb = 0;
+
+	if (has_pinned_buffers(mp))
+		return 0;
+	pthread_mutex_lock(&dev->mr_lock);
+	TAILQ_FOREACH(mr, &dev->mrs, next) {
+		if (mr->owner != mp)
+			continue;
+		range->start = mr->start;
+		range->len = mr->len;
+		range->lkey = rte_cpu_to_be_32(mr->ibv->lkey);
+		nb++;
+	}
+	pthread_mutex_unlock(&dev->mr_lock);
+	return nb == 1;
+}
+
+struct memseg_walk {
+	uintptr_t addr;
+	struct range found;
+};
+
+static int
+find_run(const struct rte_memseg_list *msl, const struct rte_memseg *ms, size_t len, void *opaque)
+{
+	struct memseg_walk *walk = opaque;
+	uintptr_t start = (uintptr_t)ms->addr;
+
+	if (walk->addr < start || walk->addr - start >= len)
+		return 0;
+	walk->found.start = start;
+	walk->found.end = start + len;
+	return 1;
+}
+
+/* Registers the contiguous run of DPDK's memory that holds an address. */
+int
+mlx4x_mr_add_memseg(struct mlx4x_dev *dev, uintptr_t addr)
+{
+	struct memseg_walk walk = { .addr = addr };
+	int ret;
+
+	if (rte_memseg_contig_walk(find_run, &walk) != 1)
+		return -EFAULT;
+	pthread_mutex_lock(&dev->mr_lock);
+	ret = register_range(dev, walk.found.start, walk.found.end - walk.found.start, NULL);
+	pthread_mutex_unlock(&dev->mr_lock);
+	return ret;
+}
+
+/*
+ * The region that holds all of a buffer, without a lock. False if there is none, or
+ * while the table is being changed; *seq is then worthless.
+ */
+bool
+mlx4x_mr_find(const struct mlx4x_mr_table *table, uintptr_t addr, size_t len,
+	struct mlx4x_mr_range *range, uint32_t *seq)
+{
+	uint32_t i, nb;
+
+	*seq = mlx4x_load_acquire(&table->seq);
+	nb = RTE_MIN(table->nb_ranges, MLX4X_MR_MAX_RANGES);
+	for (i = 0; i < nb; i++) {
+		*range = table->range[i];
+		if (addr - range->start < range->len && len <= range->len - (addr - range->start)) {
+			rte_smp_rmb();
+			return !(*seq & 1) && mlx4x_load_relaxed(&table->seq) == *seq;
+		}
+	}
+	return false;
+}
+
+static void
+walk_pool(struct rte_mempool *mp, void *opaque)
+{
+	struct mlx4x_dev *dev = opaque;
+
+	if (!(mp->flags & RTE_MEMPOOL_F_NON_IO) && mp->populated_size == mp->size &&
+	    mlx4x_mr_add_pool(dev, mp) != 0)
+		MLX4X_INIT_LOG(WARNING, "%s: frames of mempool %s cannot be sent", dev->pci->name,
+			mp->name);
+}
+
+static void
+pool_event(enum rte_mempool_event event, struct rte_mempool *mp, void *opaque)
+{
+	if (event == RTE_MEMPOOL_EVENT_READY)
+		walk_pool(mp, opaque);
+	else
+		unregister_owner(opaque, mp);
+}
+
+/* DPDK takes pages back: no region may cover them any more. */
+static void
+memory_event(enum rte_mem_event event, const void *addr, size_t len, void *opaque)
+{
+	uintptr_t start = (uintptr_t)addr;
+	struct mlx4x_dev *dev = opaque;
+	struct mlx4x_mr *mr, *next;
+
+	if (event != RTE_MEM_EVENT_FREE)
+		return;
+	pthread_mutex_lock(&dev->mr_lock);
+	for (mr = TAILQ_FIRST(&dev->mrs); mr != NULL; mr = next) {
+		next = TAILQ_NEXT(mr, next);
+		if (mr->start < start + len && start < mr->start + mr->len)
+			unregister(dev, mr);
+	}
+	pthread_mutex_unlock(&dev->mr_lock);
+}
+
+/* Memory hotplug is absent with --no-huge or --legacy-mem: then nothing is freed. */
+static int
+watch_memory(struct mlx4x_dev *dev, bool on)
+{
+	char name[RTE_MEM_EVENT_CALLBACK_NAME_LEN];
+	int ret;
+
+	snprintf(name, sizeof(name), "mlx4x:%s", dev->pci->name);
+	if (on)
+		ret = rte_mem_event_callback_register(name, memory_event, dev);
+	else
+		ret = rte_mem_event_callback_unregister(name, dev);
+	return ret != 0 && rte_errno != ENOTSUP ? -rte_errno : 0;
+}
+
+/* A port of the device starts: from now on pools are registered as they come. */
+int
+mlx4x_mr_activate(struct mlx4x_dev *dev)
+{
+	if (dev->mr_active)
+		return 0;
+	if (rte_mempool_event_callback_register(pool_event, dev) != 0) {
+		MLX4X_INIT_LOG(ERR, "%s: cannot watch mempools: %s", dev->pci->name,
+			rte_strerror(rte_errno));
+		return -rte_errno;
+	}
+	dev->mr_active = true;
+	rte_mempool_walk(walk_pool, dev);
+	return 0;
+}
+
+int
+mlx4x_mr_init(struct mlx4x_dev *dev)
+{
+	int ret = watch_memory(dev, true);
+
+	if (ret != 0)
+		MLX4X_INIT_LOG(ERR, "%s: cannot watch memory hotplug: %s", dev->pci->name,
+			strerror(-ret));
+	return ret;
+}
+
+void
+mlx4x_mr_fini(struct mlx4x_dev *dev)
+{
+	struct mlx4x_mr *mr;
+
+	if (dev->mr_active)
+		rte_mempool_event_callback_unregister(pool_event, dev);
+	dev->mr_active = false;
+	watch_memory(dev, false);
+	pthread_mutex_lock(&dev->mr_lock);
+	while ((mr = TAILQ_FIRST(&dev->mrs)) != NULL)
+		unregister(dev, mr);
+	pthread_mutex_unlock(&dev->mr_lock);
+}
+
+/* rte_dev_dma_map(): memory of the application's own. */
+int
+mlx4x_dma_map(struct rte_pci_device *pci, void *addr, uint64_t iova, size_t len)
+{
+	struct mlx4x_dev *dev = mlx4x_device_of(pci);
+	int ret = -ENODEV;
+
+	if (dev != NULL) {
+		pthread_mutex_lock(&dev->mr_lock);
+		ret = register_range(dev, (uintptr_t)addr, len, &dma_mapped);
+		pthread_mutex_unlock(&dev->mr_lock);
+	}
+	rte_errno = -ret;
+	return ret == 0 ? 0 : -1;
+}
+
+int
+mlx4x_dma_unmap(struct rte_pci_device *pci, void *addr, uint64_t iova, size_t len)
+{
+	struct mlx4x_dev *dev = mlx4x_device_of(pci);
+	struct mlx4x_mr *mr = NULL;
+
+	if (dev != NULL) {
+		pthread_mutex_lock(&dev->mr_lock);
+		mr = find_mr(dev, &dma_mapped, (uintptr_t)addr, len);
+		if (mr != NULL)
+			unregister(dev, mr);
+		pthread_mutex_unlock(&dev->mr_lock);
+	}
+	if (mr != NULL)
+		return 0;
+	rte_errno = dev == NULL ? ENODEV : ENOENT;
+	return -1;
+}

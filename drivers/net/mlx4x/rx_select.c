@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Which burst function receives. Chosen once, when the port starts, from the
+ * configuration of the port and its queues.
+ */
+
+#include "mlx4x.h"
+#include "rx_burst.h"
+
+static bool
+any_scatters(const struct rte_eth_dev_data *data)
+{
+	uint16_t i;
+
+	for (i = 0; i < data->nb_rx_queues; i++) {
+		const struct mlx4x_rxq *rxq = data->rx_queues[i];
+
+		if (rxq->nb_sges > 1)
+			return true;
+	}
+	return false;
+}
+
+static uint64_t
+all_offloads(const struct rte_eth_dev_data *data)
+{
+	uint64_t offloads = data->dev_conf.rxmode.offloads;
+	uint16_t i;
+
+	for (i = 0; i < data->nb_rx_queues; i++)
+		offloads |= ((const struct mlx4x_rxq *)data->rx_queues[i])->offloads;
+	return offloads;
+}
+
+eth_rx_burst_t
+mlx4x_rx_select(struct rte_eth_dev *eth_dev)
+{
+	const struct mlx4x_port *port = mlx4x_port_of(eth_dev);
+	uint64_t offloads = all_offloads(eth_dev->data);
+	bool scatter = any_scatters(eth_dev->data);
+
+	eth_dev->data->scattered_rx = scatter;
+	if (offloads & RTE_ETH_RX_OFFLOAD_TIMESTAMP)
+		return scatter ? mlx4x_rx_burst_scatter_stamp : mlx4x_rx_burst_stamp;
+	if (offloads & RTE_ETH_RX_OFFLOAD_VLAN_STRIP)
+		return scatter ? mlx4x_rx_burst_scatter_strip : mlx4x_rx_burst_strip;
+	if (scatter)
+		return mlx4x_rx_burst_scatter;
+	return port->dev->caps.tunnel ? mlx4x_rx_burst_tunnel : mlx4x_rx_burst;
+}
+
+/* Name of a burst function, for burst mode info. */
+const char *
+mlx4x_rx_burst_name(eth_rx_burst_t burst)
+{
+	static const struct {
+		eth_rx_burst_t burst;
+		const char *name;
+	} names[] = {
+		{ mlx4x_rx_burst, "Scalar" },
+		{ mlx4x_rx_burst_tunnel, "Scalar Tunnel" },
+		{ mlx4x_rx_burst_strip, "Scalar VLAN Strip" },
+		{ mlx4x_rx_burst_stamp, "Scalar Timestamp" },
+		{ mlx4x_rx_burst_scatter, "Scattered" },
+		{ mlx4x_rx_burst_scatter_strip, "Scattered VLAN Strip" },
+		{ mlx4x_rx_burst_scatter_stamp, "Scattered Timestamp" },
+	};
+	unsigned int i;
+
+	for (i = 0; i < RTE_DIM(names); i++) {
+		if (names[i].burst == burst)
+			return names[i].name;
+	}
+	return "Stopped";
+}

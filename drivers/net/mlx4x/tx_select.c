@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Which burst function sends. Chosen once, when the port starts, from the
+ * configuration of the port and its queues.
+ */
+
+#include "mlx4x.h"
+#include "tx_burst.h"
+
+/* Offloads that the plain function does not look at. */
+#define PER_FRAME_OFFLOADS (RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_TCP_CKSUM | \
+	RTE_ETH_TX_OFFLOAD_UDP_CKSUM | RTE_ETH_TX_OFFLOAD_VLAN_INSERT)
+
+static uint64_t
+all_offloads(const struct rte_eth_dev_data *data)
+{
+	uint64_t offloads = data->dev_conf.txmode.offloads;
+	uint16_t i;
+
+	for (i = 0; i < data->nb_tx_queues; i++) {
+		if (data->tx_queues[i] != NULL)
+			offloads |= ((const struct mlx4x_txq *)data->tx_queues[i])->offloads;
+	}
+	return offloads;
+}
+
+eth_tx_burst_t
+mlx4x_tx_select(struct rte_eth_dev *eth_dev)
+{
+	uint64_t offloads = all_offloads(eth_dev->data);
+
+	return offloads & PER_FRAME_OFFLOADS ? mlx4x_tx_burst_offload : mlx4x_tx_burst;
+}
+
+/* Name of a burst function, for burst mode info. */
+const char *
+mlx4x_tx_burst_name(eth_tx_burst_t burst)
+{
+	if (burst == mlx4x_tx_burst)
+		return "Scalar";
+	return burst == mlx4x_tx_burst_offload ? "Scalar Offload" : "Stopped";
+}
