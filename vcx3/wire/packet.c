@@ -47,7 +47,6 @@ struct rx_slot {
 struct packet {
 	struct vcx3_wire wire;
 	int fd;
-	int index;		/* of the interface that fd is bound to */
 	char name[IFNAMSIZ];
 
 	struct vcx3_batch batch;
@@ -216,9 +215,6 @@ receive_messages(struct packet *packet)
 		message->msg_controllen = sizeof(packet->rx_slots[i].control.bytes);
 	}
 	count = recvmmsg(packet->fd, packet->rx_messages, BATCH, MSG_DONTWAIT, NULL);
-	/* A super-frame of a kind that struct virtio_net_hdr cannot express. */
-	if (count < 0 && errno == EINVAL)
-		packet->wire.stats.rx_dropped++;
 	packet->rx_done = 0;
 	packet->rx_count = count > 0 ? (uint32_t)count : 0;
 	return count > 0;
@@ -301,63 +297,13 @@ packet_commit(struct vcx3_wire *wire, uint32_t len)
 	packet->tx_pieces[packet->tx_last++][1].iov_len = len;
 }
 
-/* Index of the interface of this name, 0: none. */
-static int
-find_interface(int fd, const char *name)
-{
-	struct ifreq request = {0};
-
-	memcpy(request.ifr_name, name, IFNAMSIZ);
-	return ioctl(fd, SIOCGIFINDEX, &request) == 0 ? request.ifr_ifindex : 0;
-}
-
-/* From now on, all frames of the interface arrive. 0 or a negative errno. */
-static int
-bind_interface(struct packet *packet, int index)
-{
-	const struct packet_mreq promiscuous = {
-		.mr_ifindex = index,
-		.mr_type = PACKET_MR_PROMISC,
-	};
-	const struct sockaddr_ll address = {
-		.sll_family = AF_PACKET,
-		.sll_protocol = htons(ETH_P_ALL),
-		.sll_ifindex = index,
-	};
-
-	if (setsockopt(packet->fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &promiscuous,
-	    sizeof(promiscuous)) != 0 ||
-	    bind(packet->fd, (const struct sockaddr *)&address, sizeof(address)) != 0)
-		return -errno;
-	packet->index = index;
-	return 0;
-}
-
-static void
-count_overruns(struct packet *packet)
-{
-	struct tpacket_stats stats = {0};
-	socklen_t size = sizeof(stats);
-
-	if (getsockopt(packet->fd, SOL_PACKET, PACKET_STATISTICS, &stats, &size) == 0)
-		packet->wire.stats.rx_overrun += stats.tp_drops;
-}
-
-/* An interface that was deleted may come again under its name. */
 static void
 packet_service(struct vcx3_wire *wire)
 {
 	struct packet *packet = (struct packet *)wire;
-	int index = find_interface(packet->fd, packet->name);
-	uint32_t flags;
+	uint32_t flags = vcx3_interface_flags(packet->fd, packet->name);
 
-	if (index == 0 || (index != packet->index && bind_interface(packet, index) != 0)) {
-		wire->carrier = false;
-		return;
-	}
-	flags = vcx3_interface_flags(packet->fd, packet->name);
 	wire->carrier = (flags & IFF_UP) && (flags & IFF_RUNNING);
-	count_overruns(packet);
 }
 
 static int
@@ -416,23 +362,48 @@ set_buffers(int fd)
 }
 
 static int
-attach(struct packet *packet)
+set_options(int fd, uint32_t index)
 {
+	const struct packet_mreq promiscuous = {
+		.mr_ifindex = (int)index,
+		.mr_type = PACKET_MR_PROMISC,
+	};
 	const int on = 1;
-	int index;
 
-	/* Without a protocol nothing arrives before the options are set. */
-	packet->fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (packet->fd < 0)
-		return -errno;
-	set_buffers(packet->fd);
+	set_buffers(fd);
 	/* Saves work where the kernel knows it; take_message() looks again. */
-	setsockopt(packet->fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof(on));
-	if (setsockopt(packet->fd, SOL_PACKET, PACKET_VNET_HDR, &on, sizeof(on)) != 0 ||
-	    setsockopt(packet->fd, SOL_PACKET, PACKET_AUXDATA, &on, sizeof(on)) != 0)
+	setsockopt(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof(on));
+	if (setsockopt(fd, SOL_PACKET, PACKET_VNET_HDR, &on, sizeof(on)) != 0 ||
+	    setsockopt(fd, SOL_PACKET, PACKET_AUXDATA, &on, sizeof(on)) != 0 ||
+	    setsockopt(fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &promiscuous,
+		sizeof(promiscuous)) != 0)
 		return -errno;
-	index = find_interface(packet->fd, packet->name);
-	return index != 0 ? bind_interface(packet, index) : -ENODEV;
+	return 0;
+}
+
+/* The protocol is bound last: no frame arrives before the options are set. */
+static int
+open_socket(const char *name)
+{
+	uint32_t index = if_nametoindex(name);
+	struct sockaddr_ll address = {
+		.sll_family = AF_PACKET,
+		.sll_protocol = htons(ETH_P_ALL),
+		.sll_ifindex = (int)index,
+	};
+	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = set_options(fd, index);
+	if (ret == 0 && bind(fd, (struct sockaddr *)&address, sizeof(address)) != 0)
+		ret = -errno;
+	if (ret != 0) {
+		close(fd);
+		return ret;
+	}
+	return fd;
 }
 
 VCX3_WIRE_OPEN(packet)
@@ -446,8 +417,9 @@ VCX3_WIRE_OPEN(packet)
 	if (packet == NULL)
 		return vcx3_wire_refuse(reason, size, ENOMEM, "wire packet: no memory");
 	strcpy(packet->name, spec->name);
-	ret = attach(packet);
-	if (ret != 0) {
+	packet->fd = open_socket(spec->name);
+	if (packet->fd < 0) {
+		ret = packet->fd;
 		packet_close(&packet->wire);
 		return vcx3_wire_refuse(reason, size, -ret, "wire packet:%s: cannot attach: %s",
 			spec->name, strerror(-ret));

@@ -158,7 +158,6 @@ struct vcx3_frame {
 	X(rx_frames, "frames taken by the port") \
 	X(rx_bytes, "their bytes") \
 	X(rx_dropped, "frames that could not be brought: too long, malformed, unknown offload") \
-	X(rx_overrun, "frames that a socket lost because the port took them too late") \
 	X(rx_csum_completed, "frames whose checksum was left open by the sending host and completed") \
 	X(rx_segmented, "super-frames of a host that were cut into frames") \
 	X(tx_frames, "frames given by the port") \

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* See service.h. */
+
+#include "service.h"
+
+#include <errno.h>
+#include <net/if.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "../core/port.h"
+#include "control.h"
+#include "real.h"
+
+#define TURN_MS 100
+#define CLOCK_TURN_MS 1
+#define SAVE_EVERY_MS 1000
+
+static pthread_t thread;
+static atomic_bool stops;
+static bool runs;
+static int listen_fd = -1;
+
+/* The clock page: two big-endian words, high first (C.1). */
+static void
+write_clock(struct uv_card *card)
+{
+	struct uv_context *context;
+	uint64_t now = vcx3_core_clock(card->core);
+	uint64_t clock_be = __builtin_bswap64(now);
+
+	for (context = card->contexts; context != NULL; context = context->next)
+		*(volatile uint64_t *)(context->pages + UV_PAGE_CLOCK * UV_PAGE) = clock_be;
+}
+
+/* What another process did to a netdev reaches the port here. */
+static void
+follow_netdevs(struct uv_card *card)
+{
+	struct vcx3_port_info info;
+	unsigned int i;
+
+	for (i = 0; i < card->options.ports; i++) {
+		const struct vcx3_netdev *netdev = &card->shared->netdev[i];
+		bool wanted = netdev->flags & IFF_UP && netdev->name[0] != '\0';
+
+		if (vcx3_port_get(card->core, i + 1, &info) != VCX3_OK)
+			continue;
+		if (info.admin_up != wanted)
+			vcx3_port_set_admin(card->core, i + 1, wanted);
+		if (info.mtu != netdev->mtu)
+			vcx3_port_set_mtu(card->core, i + 1, netdev->mtu);
+	}
+}
+
+static void *
+serve(void *argument)
+{
+	struct uv_card *card = argument;
+	struct pollfd waited = {.fd = listen_fd, .events = POLLIN};
+	unsigned int since_save_ms = 0;
+
+	while (!atomic_load(&stops)) {
+		int turn_ms = card->clock_mapped ? CLOCK_TURN_MS : TURN_MS;
+
+		if (poll(&waited, 1, turn_ms) > 0)
+			uv_control_serve(card, listen_fd);
+		uv_lock(card);
+		follow_netdevs(card);
+		if (card->clock_mapped)
+			write_clock(card);
+		since_save_ms += turn_ms;
+		if (since_save_ms >= SAVE_EVERY_MS) {
+			uv_card_save_counters(card);
+			since_save_ms = 0;
+		}
+		uv_unlock(card);
+	}
+	return NULL;
+}
+
+int
+uv_service_start(struct uv_card *card)
+{
+	sigset_t all, before;
+	int ret;
+
+	if (card->options.control != NULL) {
+		listen_fd = uv_control_listen(card->options.control);
+		if (listen_fd < 0)
+			return listen_fd;
+	}
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	ret = pthread_create(&thread, NULL, serve, card);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	runs = ret == 0;
+	return -ret;
+}
+
+void
+uv_service_stop(struct uv_card *card)
+{
+	if (!runs)
+		return;
+	atomic_store(&stops, true);
+	pthread_join(thread, NULL);
+	runs = false;
+	if (listen_fd >= 0) {
+		uv_real()->close(listen_fd);
+		unlink(card->options.control);
+	}
+}
