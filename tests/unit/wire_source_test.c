@@ -4,6 +4,8 @@
 
 #include <byteswap.h>
 #include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "capture.h"
@@ -224,6 +226,47 @@ test_pcap_flush(void)
 	unlink(file);
 }
 
+static unsigned int sentences;
+
+static void
+count_sentence(void *ctx, const char *sentence)
+{
+	sentences++;
+	CHECK(strstr(sentence, "cannot write the capture: File too large"), "%s", sentence);
+}
+
+/* A disk that is full ends the recording after a whole frame, and is told once. */
+static void
+test_pcap_full_disk(void)
+{
+	const struct vcx3_wire_env env = {.now_ns = real_now_ns, .log = count_sentence};
+	struct rlimit limit, small;
+	struct vcx3_capture capture;
+	struct vcx3_wire *wire;
+	char file[64], text[128];
+	uint8_t frame[60] = {1};
+
+	snprintf(file, sizeof(file), "%s/full.pcap", folder);
+	snprintf(text, sizeof(text), "pcap:tx=%s", file);
+	signal(SIGXFSZ, SIG_IGN);
+	CHECK(getrlimit(RLIMIT_FSIZE, &limit) == 0);
+	small = (struct rlimit){1000, limit.rlim_max};
+	CHECK(setrlimit(RLIMIT_FSIZE, &small) == 0);
+	wire = must_open(text, &env);
+	for (int i = 0; i < 20; i++) {
+		CHECK(send_frame(wire, frame, sizeof(frame)));
+		vcx3_wire_flush(wire);
+	}
+	/* (1000 - 24) / 76 */
+	CHECK(wire->stats.tx_dropped == 20 - 12 && sentences == 1);
+	vcx3_wire_close(wire);
+	CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+	CHECK(vcx3_capture_load(&capture, file, reason, sizeof(reason)) == 0, "%s", reason);
+	CHECK(capture.count == 12, "%u", capture.count);
+	vcx3_capture_free(&capture);
+	unlink(file);
+}
+
 static int
 parse_bytes(const void *bytes, size_t count, uint32_t *frames)
 {
@@ -393,6 +436,7 @@ main(void)
 	test_pcapng();
 	test_bad_pcapng();
 	test_failed_open();
+	test_pcap_full_disk();
 	rmdir(folder);
 	return check_status();
 }

@@ -33,6 +33,7 @@ struct pcap {
 	struct vcx3_player player;
 	int fd;			/* of tx_file, -1 without */
 	bool failed;		/* writing failed once: the rest is dropped */
+	off_t written;		/* bytes of whole records in the file */
 	uint32_t used;		/* bytes of buffer */
 	uint32_t pending;	/* frames in buffer */
 	uint8_t buffer[BUFFER_SIZE];
@@ -51,6 +52,17 @@ pcap_consume(struct vcx3_wire *wire, uint32_t n)
 	wire->stats.rx_bytes += vcx3_player_consume(&((struct pcap *)wire)->player, n);
 }
 
+/* The file stays a capture: what was written of the last batch goes again. */
+static void
+give_up(struct pcap *pcap, int error)
+{
+	bool cut = ftruncate(pcap->fd, pcap->written) == 0;
+
+	pcap->failed = true;
+	vcx3_wire_log(&pcap->wire, "wire pcap: cannot write the capture: %s%s", strerror(error),
+		cut ? "" : "; its end is not whole");
+}
+
 static void
 pcap_flush(struct vcx3_wire *wire)
 {
@@ -63,10 +75,9 @@ pcap_flush(struct vcx3_wire *wire)
 	if (ret != 0) {
 		wire->stats.tx_dropped += pcap->pending;
 		if (!pcap->failed)
-			vcx3_wire_log(wire, "wire pcap: cannot write the capture: %s",
-				strerror(-ret));
-		pcap->failed = true;
+			give_up(pcap, -ret);
 	}
+	pcap->written += pcap->used;
 	pcap->used = 0;
 	pcap->pending = 0;
 }
@@ -173,6 +184,7 @@ open_record(struct pcap *pcap, const char *file, char *reason, size_t size)
 	_Static_assert(sizeof(header) == VCX3_PCAP_FILE_HEADER, "pcap file header");
 	pcap->fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	ret = pcap->fd < 0 ? -errno : vcx3_write_all(pcap->fd, &header, sizeof(header));
+	pcap->written = sizeof(header);
 	if (ret == 0)
 		return 0;
 	return vcx3_wire_refuse(reason, size, -ret, "capture %s: cannot write it: %s", file,
