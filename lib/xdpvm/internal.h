@@ -23,13 +23,6 @@ struct xdpvm_thread {
 /* The calling thread's registration, or NULL. */
 extern __thread struct xdpvm_thread *xdpvm_self;
 
-/*
- * Grace periods without waiting: what was unpublished before xdpvm_grace_start() may be used again
- * when xdpvm_grace_over() says so for its token.
- */
-uint64_t xdpvm_grace_start(void);
-bool xdpvm_grace_over(uint64_t token);
-
 /* Sends a sentence to the object's log; object may be NULL (nothing happens). */
 void xdpvm_log(const struct xdpvm_object *object, enum xdpvm_log_level level, const char *format,
 	       ...) __attribute__((format(printf, 3, 4)));

@@ -8,7 +8,12 @@
 
 /* One line a type; a type that is missing here is refused when an object is opened. */
 static const struct xdpvm_map_ops *const map_types[] = {
+	[BPF_MAP_TYPE_HASH] = &xdpvm_map_hash_ops,
 	[BPF_MAP_TYPE_ARRAY] = &xdpvm_map_array_ops,
+	[BPF_MAP_TYPE_PERCPU_HASH] = &xdpvm_map_percpu_hash_ops,
+	[BPF_MAP_TYPE_PERCPU_ARRAY] = &xdpvm_map_percpu_array_ops,
+	[BPF_MAP_TYPE_LRU_HASH] = &xdpvm_map_lru_hash_ops,
+	[BPF_MAP_TYPE_LRU_PERCPU_HASH] = &xdpvm_map_lru_percpu_hash_ops,
 };
 
 const struct xdpvm_map_ops *
@@ -22,6 +27,22 @@ xdpvm_map_is_percpu(enum bpf_map_type type)
 {
 	return type == BPF_MAP_TYPE_PERCPU_ARRAY || type == BPF_MAP_TYPE_PERCPU_HASH ||
 	       type == BPF_MAP_TYPE_LRU_PERCPU_HASH;
+}
+
+int
+xdpvm_map_check_flags(const struct xdpvm_map *map, uint32_t allowed)
+{
+	uint32_t program = BPF_F_RDONLY_PROG | BPF_F_WRONLY_PROG;
+	uint32_t control = BPF_F_RDONLY | BPF_F_WRONLY;
+
+	if (map->flags & ~allowed)
+		return xdpvm_fail(map->object, -EINVAL, "map %s: flags 0x%x; this type may have 0x%x",
+				  map->name, map->flags, allowed);
+	if ((map->flags & program) == program || (map->flags & control) == control)
+		return xdpvm_fail(map->object, -EINVAL,
+				  "map %s: flags 0x%x: read-only and write-only exclude each other",
+				  map->name, map->flags);
+	return 0;
 }
 
 int
@@ -74,16 +95,31 @@ xdpvm_map_value_bytes(const struct xdpvm_map *map)
 	return map->value_size;
 }
 
+/* Access rights of the control side: those of the file descriptor that Linux would have given. */
+static bool
+may_read(const struct xdpvm_map *map)
+{
+	return !(map->flags & BPF_F_WRONLY);
+}
+
+static bool
+may_write(const struct xdpvm_map *map)
+{
+	return !map->frozen && !(map->flags & BPF_F_RDONLY);
+}
+
 int
 xdpvm_map_lookup(struct xdpvm_map *map, const void *key, void *value)
 {
+	if (!may_read(map))
+		return -EPERM;
 	return map->ops->copy_out != NULL ? map->ops->copy_out(map, key, value) : -ENOTSUP;
 }
 
 int
 xdpvm_map_update(struct xdpvm_map *map, const void *key, const void *value, uint64_t flags)
 {
-	if (map->frozen)
+	if (!may_write(map))
 		return -EPERM;
 	return map->ops->copy_in != NULL ? map->ops->copy_in(map, key, value, flags) : -ENOTSUP;
 }
@@ -91,13 +127,23 @@ xdpvm_map_update(struct xdpvm_map *map, const void *key, const void *value, uint
 int
 xdpvm_map_delete(struct xdpvm_map *map, const void *key)
 {
-	if (map->frozen)
+	if (!may_write(map))
 		return -EPERM;
 	return map->ops->remove != NULL ? map->ops->remove(map, key) : -ENOTSUP;
 }
 
 int
+xdpvm_map_take(struct xdpvm_map *map, const void *key, void *value)
+{
+	if (!may_read(map) || !may_write(map))
+		return -EPERM;
+	return map->ops->take != NULL ? map->ops->take(map, key, value) : -ENOTSUP;
+}
+
+int
 xdpvm_map_next_key(struct xdpvm_map *map, const void *key, void *next_key)
 {
+	if (!may_read(map))
+		return -EPERM;
 	return map->ops->next_key != NULL ? map->ops->next_key(map, key, next_key) : -ENOTSUP;
 }

@@ -34,8 +34,9 @@ enum xdpvm_layout {
  * Chained hash over elements that never move. An update of a present key links a new element in
  * the old one's place with a single store, so a reader sees the old or the new value, whole, and
  * never a missing key (Linux's promise for HASH; PERCPU_HASH overwrites one copy in place, also as
- * Linux). Freed elements wait for a grace period before they are used again; when none is
- * left that has waited, the one that waited longest is taken, as Linux reuses elements at once.
+ * Linux). The memory of a deleted or replaced element may be given to another key without a grace
+ * period, as Linux does with preallocated elements; here the one that has been free for longest is
+ * taken, and there are spare ones.
  *
  * Lookup: h = xdpvm_hash(); link = buckets[h & bucket_mask]; while !(link & XDPVM_LINK_END):
  * element number link has hash h and an equal key: found; else link = its next. The end of a chain
@@ -88,13 +89,12 @@ struct xdpvm_map_ops {
 	long (*peek)(struct xdpvm_map *map, void *value);
 	long (*redirect)(struct xdpvm_map *map, uint64_t key, uint64_t flags,
 			 struct xdpvm_buff *buff);
-	long (*for_each)(struct xdpvm_map *map, uint64_t callback, uint64_t ctx, uint64_t flags,
-			 struct xdpvm_buff *buff);
 
 	/* Control side, any thread: values as xdpvm_map_value_bytes() counts them. */
 	int (*copy_out)(struct xdpvm_map *map, const void *key, void *value);
 	int (*copy_in)(struct xdpvm_map *map, const void *key, const void *value, uint64_t flags);
 	int (*remove)(struct xdpvm_map *map, const void *key);
+	int (*take)(struct xdpvm_map *map, const void *key, void *value);
 	int (*next_key)(struct xdpvm_map *map, const void *key, void *next_key);
 };
 
@@ -140,6 +140,50 @@ void xdpvm_map_fini(struct xdpvm_map *map);
 
 bool xdpvm_map_is_percpu(enum bpf_map_type type);
 
+/* Refuses flags that are not in allowed, and those that exclude each other: -EINVAL. */
+int xdpvm_map_check_flags(const struct xdpvm_map *map, uint32_t allowed);
+
+/* Flags that every type may have: access rights of control side and of programs. */
+#define XDPVM_MAP_ACCESS_FLAGS (BPF_F_RDONLY | BPF_F_WRONLY | BPF_F_RDONLY_PROG | BPF_F_WRONLY_PROG)
+
+/*
+ * Values that other threads may be using are copied in words, so that a counter is never torn.
+ * The shared side is 8-byte aligned.
+ */
+static inline void
+xdpvm_value_store(void *shared, const void *value, uint32_t size)
+{
+	uint8_t *to = shared;
+	const uint8_t *from = value;
+	uint64_t word;
+
+	for (; size >= sizeof(word); size -= sizeof(word)) {
+		memcpy(&word, from, sizeof(word));
+		__atomic_store_n((uint64_t *)(void *)to, word, __ATOMIC_RELAXED);
+		to += sizeof(word);
+		from += sizeof(word);
+	}
+	for (uint32_t i = 0; i < size; i++)
+		__atomic_store_n(&to[i], from[i], __ATOMIC_RELAXED);
+}
+
+static inline void
+xdpvm_value_load(void *value, const void *shared, uint32_t size)
+{
+	uint8_t *to = value;
+	const uint8_t *from = shared;
+	uint64_t word;
+
+	for (; size >= sizeof(word); size -= sizeof(word)) {
+		word = __atomic_load_n((const uint64_t *)(const void *)from, __ATOMIC_RELAXED);
+		memcpy(to, &word, sizeof(word));
+		to += sizeof(word);
+		from += sizeof(word);
+	}
+	for (uint32_t i = 0; i < size; i++)
+		to[i] = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
+}
+
 /*
  * Per-CPU memory. As in Linux, one offset per thread serves all maps: the copy of thread t of what
  * xdpvm_percpu_alloc() returned lies at t * XDPVM_PERCPU_STRIDE from it. Zeroed, page-aligned.
@@ -154,5 +198,22 @@ xdpvm_percpu_ptr(const void *memory, uint32_t cpu)
 {
 	return (uint8_t *)(uintptr_t)memory + cpu * XDPVM_PERCPU_STRIDE;
 }
+
+
+/*
+ * All copies of a per-CPU value at once, as the control side moves them: in memory each copy is
+ * rounded up to 8 bytes. Copies of threads that never ran are zero and cost no memory.
+ */
+void xdpvm_percpu_store_all(void *memory, const void *values, uint32_t value_size);
+void xdpvm_percpu_load_all(void *values, const void *memory, uint32_t value_size);
+
+/* Sets the copy of cpu, and all others to zero. */
+void xdpvm_percpu_store_first(void *memory, const void *value, uint32_t value_size, uint32_t cpu);
+
+/* Refuses values larger than a per-CPU value of Linux: -E2BIG. */
+int xdpvm_percpu_check(const struct xdpvm_map *map);
+
+/* A copy for this CPU number may be written: from now on it is cleared with the others. */
+void xdpvm_percpu_use(uint32_t cpu);
 
 #endif /* XDPVM_MAP_INTERNAL_H */

@@ -22,6 +22,7 @@ static struct extent *percpu_used;
 
 #define AREA_BYTES (XDPVM_MAX_THREADS * XDPVM_PERCPU_STRIDE)
 #define PAGE 4096ul
+#define MAX_VALUE 32768ul	/* Linux: PCPU_MIN_UNIT_SIZE */
 
 static int
 area_reserve(void)
@@ -104,4 +105,73 @@ xdpvm_percpu_free(void *memory)
 		madvise(xdpvm_percpu_ptr(memory, cpu), extent->size, MADV_DONTNEED);
 	pthread_mutex_unlock(&percpu_lock);
 	free(extent);
+}
+
+static uint32_t percpu_limit;	/* one above the highest CPU number in use so far */
+
+void
+xdpvm_percpu_use(uint32_t cpu)
+{
+	uint32_t limit = __atomic_load_n(&percpu_limit, __ATOMIC_RELAXED);
+
+	while (cpu >= limit &&
+	       !__atomic_compare_exchange_n(&percpu_limit, &limit, cpu + 1, false,
+					    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+}
+
+static bool
+is_zero(const uint8_t *value, uint32_t size)
+{
+	return size == 0 || (value[0] == 0 && memcmp(value, value + 1, size - 1) == 0);
+}
+
+void
+xdpvm_percpu_store_all(void *memory, const void *values, uint32_t value_size)
+{
+	uint32_t step = (value_size + 7) & ~7u;
+
+	for (uint32_t cpu = 0; cpu < XDPVM_MAX_THREADS; cpu++) {
+		const uint8_t *value = (const uint8_t *)values + (size_t)cpu * step;
+
+		if (cpu >= __atomic_load_n(&percpu_limit, __ATOMIC_RELAXED)) {
+			if (is_zero(value, value_size))
+				continue;
+			xdpvm_percpu_use(cpu);
+		}
+		xdpvm_value_store(xdpvm_percpu_ptr(memory, cpu), value, value_size);
+	}
+}
+
+void
+xdpvm_percpu_load_all(void *values, const void *memory, uint32_t value_size)
+{
+	uint32_t step = (value_size + 7) & ~7u;
+	uint32_t limit = __atomic_load_n(&percpu_limit, __ATOMIC_RELAXED);
+
+	memset(values, 0, (size_t)step * XDPVM_MAX_THREADS);
+	for (uint32_t cpu = 0; cpu < limit; cpu++)
+		xdpvm_value_load((uint8_t *)values + (size_t)cpu * step,
+				 xdpvm_percpu_ptr(memory, cpu), value_size);
+}
+
+void
+xdpvm_percpu_store_first(void *memory, const void *value, uint32_t value_size, uint32_t cpu)
+{
+	uint32_t limit = __atomic_load_n(&percpu_limit, __ATOMIC_RELAXED);
+
+	for (uint32_t other = 0; other < limit; other++)
+		if (other != cpu)
+			memset(xdpvm_percpu_ptr(memory, other), 0, value_size);
+	xdpvm_value_store(xdpvm_percpu_ptr(memory, cpu), value, value_size);
+}
+
+int
+xdpvm_percpu_check(const struct xdpvm_map *map)
+{
+	if (((map->value_size + 7ul) & ~7ul) <= MAX_VALUE)
+		return 0;
+	return xdpvm_fail(map->object, -E2BIG,
+			  "map %s: values of %u bytes; a per-CPU value has at most %lu", map->name,
+			  map->value_size, MAX_VALUE);
 }

@@ -59,6 +59,7 @@ xdpvm_thread_register(int cpu)
 		thread = &threads[cpu];
 		thread->used = true;
 		thread->cpu = cpu;
+		xdpvm_percpu_use(cpu);
 		if (getrandom(thread->random_state, sizeof(thread->random_state), GRND_NONBLOCK) < 0)
 			thread->random_state[0] = 1 + cpu;
 		rte_rcu_qsbr_thread_register(&readers.qsbr, cpu);
@@ -106,19 +107,6 @@ xdpvm_synchronize(void)
 	pthread_once(&readers_once, readers_init);
 	rte_rcu_qsbr_synchronize(&readers.qsbr, xdpvm_self != NULL ? xdpvm_self->cpu :
 								     RTE_QSBR_THRID_INVALID);
-}
-
-uint64_t
-xdpvm_grace_start(void)
-{
-	pthread_once(&readers_once, readers_init);
-	return rte_rcu_qsbr_start(&readers.qsbr);
-}
-
-bool
-xdpvm_grace_over(uint64_t token)
-{
-	return rte_rcu_qsbr_check(&readers.qsbr, token, false) != 0;
 }
 
 void

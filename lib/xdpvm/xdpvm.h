@@ -331,6 +331,12 @@ int xdpvm_map_update(struct xdpvm_map *map, const void *key, const void *value, 
 int xdpvm_map_delete(struct xdpvm_map *map, const void *key);
 
 /**
+ * Copies a value out and deletes it, in one step: hashes, and QUEUE and STACK, which have no keys
+ * (key NULL; xdpvm_map_update() pushes, xdpvm_map_lookup() peeks).
+ */
+int xdpvm_map_take(struct xdpvm_map *map, const void *key, void *value);
+
+/**
  * The key after @p key, or the first one when @p key is NULL or not in the map.
  * @return 0, -ENOENT at the end.
  */
