@@ -343,7 +343,8 @@ void
 rig_wqe_inline(struct rig_wqe *wqe, const void *data, uint32_t len)
 {
 	rig_be32(wqe->bytes + wqe->size, 0x80000000 | len);
-	memcpy(wqe->bytes + wqe->size + 4, data, len);
+	if (len > 0)
+		memcpy(wqe->bytes + wqe->size + 4, data, len);
 	wqe->size = (wqe->size + 4 + len + 15) & ~15u;
 }
 
