@@ -34,7 +34,7 @@ enum xdpvm_arg {
 	XDPVM_ARG_MEM_OUT,		/* writable bytes, their number is the next argument */
 	XDPVM_ARG_SIZE,			/* > 0 */
 	XDPVM_ARG_SIZE_OR_ZERO,
-	XDPVM_ARG_U32_OUT,		/* four writable bytes */
+	XDPVM_ARG_U32_OUT,		/* four initialised and writable bytes */
 	XDPVM_ARG_U64_OUT,		/* eight writable bytes, 8-byte aligned */
 	XDPVM_ARG_STRING,		/* NUL-terminated in a frozen read-only map */
 	XDPVM_ARG_FUNCTION,		/* a subprogram: callback */
@@ -85,8 +85,53 @@ xdpvm_callback(struct xdpvm_buff *buff, uint64_t callback, uint64_t r1, uint64_t
 	return ((xdpvm_helper_fn)(uintptr_t)callback)(r1, r2, r3, r4, r5, buff);
 }
 
+#define XDPVM_HELPER(name) \
+	uint64_t xdpvm_help_##name(uint64_t r1, uint64_t r2, uint64_t r3, uint64_t r4, \
+				   uint64_t r5, struct xdpvm_buff *buff)
+
+static inline void *
+xdpvm_arg_pointer(uint64_t r)
+{
+	return (void *)(uintptr_t)r;
+}
+
 /* helper_map.c */
-uint64_t xdpvm_help_map_lookup_elem(uint64_t map, uint64_t key, uint64_t r3, uint64_t r4,
-				    uint64_t r5, struct xdpvm_buff *buff);
+XDPVM_HELPER(map_lookup_elem);
+XDPVM_HELPER(map_update_elem);
+XDPVM_HELPER(map_delete_elem);
+XDPVM_HELPER(map_lookup_percpu_elem);
+XDPVM_HELPER(map_push_elem);
+XDPVM_HELPER(map_pop_elem);
+XDPVM_HELPER(map_peek_elem);
+
+/* helper_packet.c */
+XDPVM_HELPER(xdp_adjust_head);
+XDPVM_HELPER(xdp_adjust_tail);
+XDPVM_HELPER(xdp_adjust_meta);
+XDPVM_HELPER(xdp_get_buff_len);
+XDPVM_HELPER(xdp_load_bytes);
+XDPVM_HELPER(xdp_store_bytes);
+
+/* helper_device.c */
+XDPVM_HELPER(check_mtu);
+XDPVM_HELPER(fib_lookup);
+XDPVM_HELPER(redirect);
+XDPVM_HELPER(redirect_map);
+
+/* helper_csum.c */
+XDPVM_HELPER(csum_diff);
+
+/* helper_time.c */
+XDPVM_HELPER(ktime_get_ns);
+XDPVM_HELPER(ktime_get_boot_ns);
+XDPVM_HELPER(ktime_get_coarse_ns);
+XDPVM_HELPER(ktime_get_tai_ns);
+XDPVM_HELPER(jiffies64);
+
+/* helper_misc.c */
+XDPVM_HELPER(get_smp_processor_id);
+XDPVM_HELPER(get_numa_node_id);
+XDPVM_HELPER(get_prandom_u32);
+XDPVM_HELPER(strncmp);
 
 #endif /* XDPVM_HELPER_H */

@@ -8,6 +8,131 @@ static const struct xdpvm_helper helpers[] = {
 		.args = { XDPVM_ARG_MAP, XDPVM_ARG_MAP_KEY },
 		.ret = XDPVM_RET_MAP_VALUE_OR_NULL,
 	},
+	[BPF_FUNC_map_update_elem] = {
+		.name = "map_update_elem", .since = "4.8", .fn = xdpvm_help_map_update_elem,
+		.args = { XDPVM_ARG_MAP, XDPVM_ARG_MAP_KEY, XDPVM_ARG_MAP_VALUE,
+			  XDPVM_ARG_ANYTHING },
+		.ret = XDPVM_RET_INTEGER,
+	},
+	[BPF_FUNC_map_delete_elem] = {
+		.name = "map_delete_elem", .since = "4.8", .fn = xdpvm_help_map_delete_elem,
+		.args = { XDPVM_ARG_MAP, XDPVM_ARG_MAP_KEY },
+		.ret = XDPVM_RET_INTEGER,
+	},
+	[BPF_FUNC_map_lookup_percpu_elem] = {
+		.name = "map_lookup_percpu_elem", .since = "5.19", .fn = xdpvm_help_map_lookup_percpu_elem,
+		.args = { XDPVM_ARG_MAP, XDPVM_ARG_MAP_KEY, XDPVM_ARG_ANYTHING },
+		.ret = XDPVM_RET_MAP_VALUE_OR_NULL,
+	},
+	[BPF_FUNC_map_push_elem] = {
+		.name = "map_push_elem", .since = "4.20", .fn = xdpvm_help_map_push_elem,
+		.args = { XDPVM_ARG_MAP, XDPVM_ARG_MAP_VALUE, XDPVM_ARG_ANYTHING },
+		.ret = XDPVM_RET_INTEGER,
+	},
+	[BPF_FUNC_map_pop_elem] = {
+		.name = "map_pop_elem", .since = "4.20", .fn = xdpvm_help_map_pop_elem,
+		.args = { XDPVM_ARG_MAP, XDPVM_ARG_MAP_VALUE_OUT },
+		.ret = XDPVM_RET_INTEGER,
+	},
+	[BPF_FUNC_map_peek_elem] = {
+		.name = "map_peek_elem", .since = "4.20", .fn = xdpvm_help_map_peek_elem,
+		.args = { XDPVM_ARG_MAP, XDPVM_ARG_MAP_VALUE_OUT },
+		.ret = XDPVM_RET_INTEGER,
+	},
+	[BPF_FUNC_xdp_adjust_head] = {
+		.name = "xdp_adjust_head", .since = "4.10", .fn = xdpvm_help_xdp_adjust_head,
+		.args = { XDPVM_ARG_CTX, XDPVM_ARG_ANYTHING },
+		.ret = XDPVM_RET_INTEGER, .flags = XDPVM_HELPER_MOVES_PACKET,
+	},
+	[BPF_FUNC_xdp_adjust_tail] = {
+		.name = "xdp_adjust_tail", .since = "4.18", .fn = xdpvm_help_xdp_adjust_tail,
+		.args = { XDPVM_ARG_CTX, XDPVM_ARG_ANYTHING },
+		.ret = XDPVM_RET_INTEGER, .flags = XDPVM_HELPER_MOVES_PACKET,
+	},
+	[BPF_FUNC_xdp_adjust_meta] = {
+		.name = "xdp_adjust_meta", .since = "4.15", .fn = xdpvm_help_xdp_adjust_meta,
+		.args = { XDPVM_ARG_CTX, XDPVM_ARG_ANYTHING },
+		.ret = XDPVM_RET_INTEGER, .flags = XDPVM_HELPER_MOVES_PACKET,
+	},
+	[BPF_FUNC_xdp_get_buff_len] = {
+		.name = "xdp_get_buff_len", .since = "5.18", .fn = xdpvm_help_xdp_get_buff_len,
+		.args = { XDPVM_ARG_CTX },
+		.ret = XDPVM_RET_INTEGER,
+	},
+	[BPF_FUNC_xdp_load_bytes] = {
+		.name = "xdp_load_bytes", .since = "5.18", .fn = xdpvm_help_xdp_load_bytes,
+		.args = { XDPVM_ARG_CTX, XDPVM_ARG_ANYTHING, XDPVM_ARG_MEM_OUT, XDPVM_ARG_SIZE },
+		.ret = XDPVM_RET_INTEGER,
+	},
+	[BPF_FUNC_xdp_store_bytes] = {
+		.name = "xdp_store_bytes", .since = "5.18", .fn = xdpvm_help_xdp_store_bytes,
+		.args = { XDPVM_ARG_CTX, XDPVM_ARG_ANYTHING, XDPVM_ARG_MEM, XDPVM_ARG_SIZE },
+		.ret = XDPVM_RET_INTEGER,
+	},
+	[BPF_FUNC_check_mtu] = {
+		.name = "check_mtu", .since = "5.12", .fn = xdpvm_help_check_mtu,
+		.args = { XDPVM_ARG_CTX, XDPVM_ARG_ANYTHING, XDPVM_ARG_U32_OUT,
+			  XDPVM_ARG_ANYTHING, XDPVM_ARG_ANYTHING },
+		.ret = XDPVM_RET_INTEGER,
+	},
+	[BPF_FUNC_fib_lookup] = {
+		.name = "fib_lookup", .since = "4.18", .fn = xdpvm_help_fib_lookup,
+		.args = { XDPVM_ARG_CTX, XDPVM_ARG_MEM_OUT, XDPVM_ARG_SIZE, XDPVM_ARG_ANYTHING },
+		.ret = XDPVM_RET_INTEGER,
+	},
+	[BPF_FUNC_redirect] = {
+		.name = "redirect", .since = "4.14", .fn = xdpvm_help_redirect,
+		.args = { XDPVM_ARG_ANYTHING, XDPVM_ARG_ANYTHING },
+		.ret = XDPVM_RET_INTEGER,
+	},
+	[BPF_FUNC_redirect_map] = {
+		.name = "redirect_map", .since = "4.14", .fn = xdpvm_help_redirect_map,
+		.args = { XDPVM_ARG_MAP, XDPVM_ARG_ANYTHING, XDPVM_ARG_ANYTHING },
+		.ret = XDPVM_RET_INTEGER,
+	},
+	[BPF_FUNC_csum_diff] = {
+		.name = "csum_diff", .since = "4.16", .fn = xdpvm_help_csum_diff,
+		.args = { XDPVM_ARG_MEM_OR_NULL, XDPVM_ARG_SIZE_OR_ZERO, XDPVM_ARG_MEM_OR_NULL,
+			  XDPVM_ARG_SIZE_OR_ZERO, XDPVM_ARG_ANYTHING },
+		.ret = XDPVM_RET_INTEGER,
+	},
+	[BPF_FUNC_ktime_get_ns] = {
+		.name = "ktime_get_ns", .since = "4.8", .fn = xdpvm_help_ktime_get_ns,
+		.ret = XDPVM_RET_INTEGER,
+	},
+	[BPF_FUNC_ktime_get_boot_ns] = {
+		.name = "ktime_get_boot_ns", .since = "5.8", .fn = xdpvm_help_ktime_get_boot_ns,
+		.ret = XDPVM_RET_INTEGER,
+	},
+	[BPF_FUNC_ktime_get_coarse_ns] = {
+		.name = "ktime_get_coarse_ns", .since = "5.11", .fn = xdpvm_help_ktime_get_coarse_ns,
+		.ret = XDPVM_RET_INTEGER,
+	},
+	[BPF_FUNC_ktime_get_tai_ns] = {
+		.name = "ktime_get_tai_ns", .since = "6.1", .fn = xdpvm_help_ktime_get_tai_ns,
+		.ret = XDPVM_RET_INTEGER,
+	},
+	[BPF_FUNC_jiffies64] = {
+		.name = "jiffies64", .since = "5.6", .fn = xdpvm_help_jiffies64,
+		.ret = XDPVM_RET_INTEGER,
+	},
+	[BPF_FUNC_get_smp_processor_id] = {
+		.name = "get_smp_processor_id", .since = "4.8", .fn = xdpvm_help_get_smp_processor_id,
+		.ret = XDPVM_RET_INTEGER,
+	},
+	[BPF_FUNC_get_numa_node_id] = {
+		.name = "get_numa_node_id", .since = "4.10", .fn = xdpvm_help_get_numa_node_id,
+		.ret = XDPVM_RET_INTEGER,
+	},
+	[BPF_FUNC_get_prandom_u32] = {
+		.name = "get_prandom_u32", .since = "4.8", .fn = xdpvm_help_get_prandom_u32,
+		.ret = XDPVM_RET_INTEGER,
+	},
+	[BPF_FUNC_strncmp] = {
+		.name = "strncmp", .since = "5.17", .fn = xdpvm_help_strncmp,
+		.args = { XDPVM_ARG_MEM, XDPVM_ARG_SIZE, XDPVM_ARG_STRING },
+		.ret = XDPVM_RET_INTEGER,
+	},
 	/* The engines do the call: fn is never used. */
 	[BPF_FUNC_tail_call] = {
 		.name = "tail_call", .since = "4.8",

@@ -16,6 +16,7 @@
 /* A registered thread; lives in a static table, so pointers stay good. */
 struct xdpvm_thread {
 	uint32_t cpu;
+	uint32_t numa_node;
 	bool used;
 	uint32_t random_state[4];	/* bpf_get_prandom_u32; seeded at registration */
 } __attribute__((aligned(XDPVM_CACHE_LINE)));

@@ -4,6 +4,7 @@
  * variable, which needs no EAL.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <sys/random.h>
 
 #include <rte_rcu_qsbr.h>
@@ -45,6 +46,14 @@ thread_slot(int cpu)
 	return threads[cpu].used ? -EBUSY : cpu;
 }
 
+static uint32_t
+numa_node_here(void)
+{
+	unsigned int node;
+
+	return getcpu(NULL, &node) == 0 ? node : 0;
+}
+
 int
 xdpvm_thread_register(int cpu)
 {
@@ -59,6 +68,7 @@ xdpvm_thread_register(int cpu)
 		thread = &threads[cpu];
 		thread->used = true;
 		thread->cpu = cpu;
+		thread->numa_node = numa_node_here();
 		xdpvm_percpu_use(cpu);
 		if (getrandom(thread->random_state, sizeof(thread->random_state), GRND_NONBLOCK) < 0)
 			thread->random_state[0] = 1 + cpu;
