@@ -260,8 +260,7 @@ vcx3_qp_modify(struct vcx3_core *core, uint32_t qpn, enum vcx3_qp_state to, uint
 		return to == VCX3_QP_RESET ? VCX3_OK : VCX3_BAD_QP_STATE;
 	if (port > core->config.ports)
 		return VCX3_BAD_PARAM;
-	if (!is_allowed(qp->state, to) || (qp->attr.is_rss && to > VCX3_QP_RTR &&
-					   to != VCX3_QP_ERROR))
+	if (!is_allowed(qp->state, to))
 		return VCX3_BAD_QP_STATE;
 	if (to == VCX3_QP_RESET) {
 		vcx3_qp_release(core, qp);

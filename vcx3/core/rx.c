@@ -15,7 +15,7 @@ resolve(const struct vcx3_core *core, uint32_t qpn, const uint8_t *data, uint32_
 	struct vcx3_target target = { .qp = vcx3_qp_find(core, qpn) };
 
 	if (target.qp != NULL && target.qp->attr.is_rss) {
-		if (target.qp->state == VCX3_QP_RTR)
+		if (target.qp->state == VCX3_QP_RTR || target.qp->state == VCX3_QP_RTS)
 			target.qp = vcx3_qp_find(core, vcx3_rss_select(target.qp, data, len, headers,
 								       &target.hash));
 		else
