@@ -21,7 +21,7 @@ MODULES = (
 PROGRAMS = (
     "ip", "bridge", "ethtool", "ping", "iperf3", "rdma", "modprobe", "lsmod", "rmmod", "lspci",
     "ibv_devinfo", "ibv_devices", "dpdk-testpmd", "bpftool", "xdp-loader", "stty", "timeout",
-    "tcpdump", "bash", "jq", "socat",
+    "tcpdump", "bash", "sh", "jq", "socat",
 )
 
 PLUGINS = (
@@ -113,6 +113,7 @@ def build_root(kernel, cache):
     root.data("/etc/passwd", b"root:x:0:0:root:/root:/bin/sh\n")
     root.modules(kernel.root, kernel.release, MODULES)
     root.copy(HERE / "guest-init", "/init")
+    root.copy(HERE / "guest-host", "/usr/bin/host")
     return root
 
 

@@ -2,8 +2,11 @@
 """One run of a guest: the device's process, QEMU, a deadline, the files left."""
 
 import pathlib
+import json
 import re
+import socket
 import subprocess
+import threading
 import time
 
 
@@ -22,20 +25,38 @@ def stop(process):
             process.wait()
 
 
-def start_device(command, socket, out):
+def serve_control(listener, client):
+    """Passes lines of the guest's third serial line to `vcx3 ctl` and answers back."""
+    line = listener.accept()[0].makefile("rw", newline="\n")
+    for words in line:
+        done = subprocess.run([*client, *words.split()], capture_output=True, text=True,
+                              check=False, timeout=10)
+        line.write(f"{done.stdout}{done.stderr}\nstatus {done.returncode}\n")
+        line.flush()
+
+
+def start_control(path, client):
+    path.unlink(missing_ok=True)
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(path))
+    listener.listen(1)
+    threading.Thread(target=serve_control, args=(listener, client), daemon=True).start()
+
+
+def start_device(command, path, out):
     with open(out / "device.log", "wb") as log:
         device = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
     for _ in range(100):
-        if socket.exists():
+        if path.exists():
             return device
         if device.poll() is not None:
             break
         time.sleep(0.05)
     stop(device)
-    raise Failed(f"the device made no socket {socket}: see {out}/device.log")
+    raise Failed(f"the device made no socket {path}: see {out}/device.log")
 
 
-def qemu_command(qemu, options, kernel, initrd, socket, out):
+def qemu_command(qemu, options, kernel, initrd, out):
     command = [
         *qemu, "-machine", "q35,memory-backend=ram", "-accel", "tcg,thread=multi",
         "-cpu", "max", "-smp", str(options.cpus), "-m", str(options.memory),
@@ -45,12 +66,12 @@ def qemu_command(qemu, options, kernel, initrd, socket, out):
         "-append", f"console=ttyS0 panic=-1 quiet loglevel=6 {options.append}",
         "-serial", f"file:{out}/console.log", "-serial", f"file:{out}/transcript.txt",
     ]
-    if options.control:
-        command += ["-chardev", f"socket,id=control,path={options.control}", "-serial",
-                    "chardev:control"]
-    if socket:
-        command += ["-device", '{"driver":"vfio-user-pci","socket":{"type":"unix","path":"%s"}}'
-                    % socket]
+    if options.device:
+        command += [
+            "-chardev", f"socket,id=control,path={out}/serial.sock", "-serial", "chardev:control",
+            "-device", json.dumps({"driver": "vfio-user-pci",
+                                   "socket": {"type": "unix", "path": f"{out}/vfio-user.sock"}}),
+        ]
     return command
 
 
@@ -75,15 +96,17 @@ def guest_status(out):
 def run(qemu, options, kernel, initrd):
     """Runs one guest to its end and returns its script's status."""
     out = pathlib.Path(options.out).resolve()
-    socket = out / "vfio-user.sock" if options.device else None
     deadline = time.monotonic() + options.timeout
     device = guest = None
     try:
-        if socket:
-            socket.unlink(missing_ok=True)
-            device = start_device([*options.device, "--socket", str(socket)], socket, out)
+        if options.device:
+            path = out / "vfio-user.sock"
+            path.unlink(missing_ok=True)
+            start_control(out / "serial.sock", [options.vcx3, "ctl", out / "control.sock"])
+            device = start_device([*options.device, "--socket", path,
+                                   "--control", out / "control.sock"], path, out)
         with open(out / "qemu.log", "wb") as log:
-            guest = subprocess.Popen(qemu_command(qemu, options, kernel, initrd, socket, out),
+            guest = subprocess.Popen(qemu_command(qemu, options, kernel, initrd, out),
                                      stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         wait_for_guest(guest, deadline, out)
         status = guest_status(out)
