@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "../core/fault.h"
+#include "../pci/server.h"
 #include "ctl.h"
 #include "mount.h"
 #include "options.h"
@@ -36,6 +37,7 @@ print_help(void)
 {
 	printf("vcx3 runs a program with one virtual ConnectX-3.\n\n"
 	       "usage: vcx3 [options] -- COMMAND...\n"
+	       "       vcx3 pci --socket PATH [options]    the card as PCI device of a VM\n"
 	       "       vcx3 ctl SOCKET VERB...\n\n");
 	vcx3_options_help(stdout);
 	printf("\nExit status: that of COMMAND; 2 for a command line that is refused; 3 when a\n"
@@ -203,6 +205,8 @@ main(int argc, char **argv)
 
 	if (argc > 1 && strcmp(argv[1], "ctl") == 0)
 		return vcx3_ctl(argc - 2, argv + 2);
+	if (argc > 1 && strcmp(argv[1], "pci") == 0)
+		return vcx3_pci_server(argc - 2, argv + 2);
 	taken = vcx3_options_parse(&options, argc - 1, argv + 1, reason, sizeof(reason));
 	if (taken < 0)
 		return refuse(reason);

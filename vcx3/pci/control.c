@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The control socket: one line of words in, "ok" or "error" and text out, as
+ * `vcx3 ctl` speaks it.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "../core/fault.h"
+#include "../core/port.h"
+#include "../core/strict.h"
+#include "card.h"
+
+#define MAX_WORDS 8
+#define CLIENT_TIMEOUT_MS 1000
+
+struct request {
+	struct vcx3_card *card;
+	unsigned int nb;
+	char *words[MAX_WORDS];
+	char sentence[1024];
+	char *text; /* longer than a sentence; freed after sending */
+};
+
+static int
+do_link(struct request *request)
+{
+	unsigned long port = request->nb == 3 ? strtoul(request->words[1], NULL, 10) : 0;
+	bool up = request->nb == 3 && strcmp(request->words[2], "up") == 0;
+
+	if (port < 1 || port > request->card->options.ports ||
+	    (!up && strcmp(request->words[2], "down") != 0)) {
+		snprintf(request->sentence, sizeof(request->sentence), "usage: link PORT up|down\n");
+		return -EINVAL;
+	}
+	vcx3_port_set_carrier(request->card->core, (unsigned int)port, up);
+	return 0;
+}
+
+/* The driver polls the error buffer, resets the device and takes it into use again. */
+static int
+do_unplug(struct request *request)
+{
+	vcx3_core_die(request->card->core, "asked for by the control socket");
+	return 0;
+}
+
+static int
+do_inject(struct request *request)
+{
+	int ret = -EINVAL;
+
+	if (request->nb == 2)
+		ret = vcx3_fault_add(request->card->core, request->words[1], request->sentence,
+				     sizeof(request->sentence) - 1);
+	else
+		snprintf(request->sentence, sizeof(request->sentence), "usage: inject FAULT");
+	if (ret < 0)
+		strcat(request->sentence, "\n");
+	return ret;
+}
+
+static int
+do_resume(struct request *request)
+{
+	vcx3_fault_clear(request->card->core);
+	return 0;
+}
+
+static int
+do_go(struct request *request)
+{
+	unsigned int i, started = 0;
+
+	for (i = 0; i < request->card->options.ports; i++)
+		started += vcx3_wire_go(request->card->wires[i]) == 0;
+	return started != 0 ? 0 : -ENOTSUP;
+}
+
+static int
+do_counters(struct request *request)
+{
+	request->text = vcx3_card_counters(request->card);
+	return request->text != NULL ? 0 : -ENOMEM;
+}
+
+static int
+do_violations(struct request *request)
+{
+	snprintf(request->sentence, sizeof(request->sentence), "%llu\n",
+		 (unsigned long long)vcx3_strict_total(request->card->core));
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	int (*run)(struct request *request);
+} verbs[] = {
+	{ "link", do_link },
+	{ "unplug", do_unplug },
+	{ "inject", do_inject },
+	{ "resume", do_resume },
+	{ "go", do_go },
+	{ "counters", do_counters },
+	{ "violations", do_violations },
+};
+
+static int
+run(struct request *request)
+{
+	unsigned int i;
+
+	for (i = 0; request->nb > 0 && i < sizeof(verbs) / sizeof(verbs[0]); i++)
+		if (strcmp(request->words[0], verbs[i].name) == 0)
+			return verbs[i].run(request);
+	snprintf(request->sentence, sizeof(request->sentence),
+		 "the PCI device knows link, unplug, inject, resume, go, counters, violations\n");
+	return -EINVAL;
+}
+
+static void
+split(struct request *request, char *line)
+{
+	char *rest = line, *word;
+
+	while (request->nb < MAX_WORDS && (word = strsep(&rest, " \n")) != NULL)
+		if (*word != '\0')
+			request->words[request->nb++] = word;
+}
+
+static void
+reply(int fd, const char *text)
+{
+	size_t length = strlen(text);
+
+	while (length > 0) {
+		ssize_t sent = send(fd, text, length, MSG_NOSIGNAL);
+
+		if (sent <= 0)
+			return;
+		text += sent;
+		length -= (size_t)sent;
+	}
+}
+
+/* A client that says nothing is not waited for for long. */
+static bool
+read_line(int fd, char *line, size_t size)
+{
+	struct pollfd waited = { .fd = fd, .events = POLLIN };
+	size_t used = 0;
+
+	while (used < size - 1 && poll(&waited, 1, CLIENT_TIMEOUT_MS) > 0) {
+		ssize_t got = read(fd, line + used, size - 1 - used);
+
+		if (got <= 0)
+			return false;
+		used += (size_t)got;
+		line[used] = '\0';
+		if (strchr(line, '\n') != NULL)
+			return true;
+	}
+	return false;
+}
+
+void
+vcx3_card_control(struct vcx3_card *card, int listener)
+{
+	struct request request = { .card = card };
+	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC), ret;
+	char line[1024];
+
+	if (fd < 0)
+		return;
+	if (read_line(fd, line, sizeof(line))) {
+		split(&request, line);
+		vcx3_runner_lock(card->runner);
+		ret = run(&request);
+		vcx3_runner_unlock(card->runner);
+		vcx3_runner_kick(card->runner);
+		reply(fd, ret == 0 ? "ok\n" : "error\n");
+		reply(fd, request.text != NULL ? request.text : request.sentence);
+	}
+	free(request.text);
+	close(fd);
+}
