@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# For scripts that run in a guest: one line for each thing that is shown, and the number
+# of those that failed as the script's status.
+
+failures=0
+
+# check SENTENCE COMMAND...: the command must succeed.
+check()
+{
+	sentence=$1
+	shift
+	if "$@" > /tmp/check.log 2>&1; then
+		echo "ok: $sentence"
+	else
+		echo "FAILED ($?): $sentence: $*"
+		tail -n 40 /tmp/check.log
+		failures=$((failures + 1))
+	fi
+}
+
+# wait_for SECONDS COMMAND...: the command must succeed within that time.
+wait_for()
+{
+	tries=$(($1 * 10))
+	shift
+	while [ $tries -gt 0 ]; do
+		"$@" > /dev/null 2>&1 && return 0
+		sleep 0.1
+		tries=$((tries - 1))
+	done
+	echo "waited in vain for: $*"
+	return 1
+}
+
+finish()
+{
+	[ "$failures" = 0 ] || dmesg | tail -n 60
+	echo "$failures failed"
+	exit "$failures"
+}
+
+# The netdev of port N (1 or 2) of the card.
+netdev()
+{
+	for path in /sys/class/net/*; do
+		[ -e "$path/device/driver" ] || continue
+		[ "$(basename "$(readlink "$path/device/driver")")" = mlx4_core ] || continue
+		[ "$(cat "$path/dev_port")" = $(($1 - 1)) ] && basename "$path" && return 0
+	done
+	return 1
+}
+
+load()
+{
+	modprobe -a mlx4_core mlx4_en mlx4_ib ib_uverbs && wait_for 5 netdev 1 > /dev/null
+}
+
+unload()
+{
+	modprobe -r mlx4_en && modprobe -r mlx4_ib && modprobe -r mlx4_core
+}
+
+# carrier DEV 0|1
+carrier()
+{
+	[ "$(cat "/sys/class/net/$1/carrier")" = "$2" ]
+}
+
+# ping_peer SIZE [COUNT]: no packet may get lost.
+ping_peer()
+{
+	ping -q -i 0.05 -c "${2:-10}" -W 2 -s "$1" "$PEER" | grep " 0% packet loss"
+}
