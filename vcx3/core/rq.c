@@ -27,7 +27,7 @@ vcx3_rq_can_receive(const struct vcx3_qp *qp)
 		qp->state == VCX3_QP_SQ_DRAINED || qp->state == VCX3_QP_SQ_ERROR);
 }
 
-static const uint8_t *
+static inline const uint8_t *
 wqe_at(const struct vcx3_core *core, struct vcx3_qp *qp, uint32_t index)
 {
 	struct vcx3_rq *rq = &qp->rq;
@@ -138,7 +138,7 @@ open_segment(struct vcx3_core *core, struct vcx3_qp *qp, struct scatter *scatter
 }
 
 /* Adds bytes. @return 0 or a syndrome. */
-static uint8_t
+static inline uint8_t
 scatter_bytes(struct vcx3_core *core, struct vcx3_qp *qp, struct scatter *scatter,
 	      const uint8_t *data, uint64_t len)
 {

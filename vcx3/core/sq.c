@@ -10,7 +10,7 @@
 #define BURST 64 /* WQEs of one queue in one slice */
 #define LSO_HEADER_OFFSET 4 /* of the header bytes in the LSO segment */
 
-static uint8_t *
+static inline uint8_t *
 slot_at(const struct vcx3_core *core, struct vcx3_qp *qp, uint32_t index)
 {
 	struct vcx3_sq *sq = &qp->sq;
@@ -25,28 +25,34 @@ strides_of(const struct vcx3_sq *sq, uint32_t ds)
 	return (ds * VCX3_SEGMENT + (1u << sq->log_stride) - 1) >> sq->log_stride;
 }
 
-/* Whether software has handed over the WQE at an index. Its DS, or 0. */
-static uint32_t
-ready_ds(const struct vcx3_core *core, struct vcx3_qp *qp, uint32_t index, bool *is_valid)
+/* The slot of the WQE at an index, if software has handed it over; else NULL. */
+static inline const uint8_t *
+ready_slot(const struct vcx3_core *core, struct vcx3_qp *qp, uint32_t index)
 {
 	const uint8_t *slot = slot_at(core, qp, index);
+	bool owner;
 
-	*is_valid = slot != NULL && !(vcx3_load_published_be32(slot) & VCX3_SQ_OWNER) ==
-					    !(index & qp->sq.count);
-	return *is_valid ? vcx3_load_be32(slot + 4) & VCX3_SQ_DS : 0;
+	if (slot == NULL)
+		return NULL;
+	owner = vcx3_load_published_be32(slot) & VCX3_SQ_OWNER;
+	return owner == !!(index & qp->sq.count) ? slot : NULL;
+}
+
+static uint32_t
+slot_ds(const uint8_t *slot)
+{
+	return slot != NULL ? vcx3_load_be32(slot + 4) & VCX3_SQ_DS : 0;
 }
 
 bool
 vcx3_sq_has_work(struct vcx3_core *core, struct vcx3_qp *qp)
 {
-	bool is_valid;
-
-	return qp->sq.count > 0 && ready_ds(core, qp, qp->sq.head, &is_valid) > 0;
+	return qp->sq.count > 0 && slot_ds(ready_slot(core, qp, qp->sq.head)) > 0;
 }
 
 /* A WQE that ends the ring, or a page, is put together in scratch memory. */
 static const uint8_t *
-contiguous(struct vcx3_core *core, struct vcx3_qp *qp, uint32_t size)
+contiguous(struct vcx3_core *core, struct vcx3_qp *qp, const uint8_t *first, uint32_t size)
 {
 	struct vcx3_sq *sq = &qp->sq;
 	uint32_t start = (sq->head & (sq->count - 1)) << sq->log_stride;
@@ -54,7 +60,7 @@ contiguous(struct vcx3_core *core, struct vcx3_qp *qp, uint32_t size)
 
 	if (start + size <= sq->count << sq->log_stride &&
 	    size <= vcx3_map_run(&qp->buffer, sq->offset + start))
-		return slot_at(core, qp, sq->head);
+		return first;
 	for (uint32_t done = 0; done < size; done += stride) {
 		const uint8_t *slot = slot_at(core, qp, sq->head + (done >> sq->log_stride));
 
@@ -69,12 +75,12 @@ contiguous(struct vcx3_core *core, struct vcx3_qp *qp, uint32_t size)
 static bool
 fetch(struct vcx3_core *core, struct vcx3_qp *qp, struct vcx3_wqe *wqe)
 {
-	bool is_valid;
-	uint32_t ds = ready_ds(core, qp, qp->sq.head, &is_valid);
+	const uint8_t *slot = ready_slot(core, qp, qp->sq.head);
+	uint32_t ds = slot_ds(slot);
 
-	if (!is_valid || (ds == 0 && !qp->attr.need_doorbell))
+	if (slot == NULL || (ds == 0 && !qp->attr.need_doorbell))
 		return false;
-	wqe->data = contiguous(core, qp, ds > 0 ? ds * VCX3_SEGMENT : VCX3_SEGMENT);
+	wqe->data = contiguous(core, qp, slot, ds > 0 ? ds * VCX3_SEGMENT : VCX3_SEGMENT);
 	if (wqe->data == NULL)
 		return false;
 	wqe->size = ds * VCX3_SEGMENT;
@@ -406,17 +412,13 @@ vcx3_strict_check_stamps(struct vcx3_core *core, struct vcx3_qp *qp)
 {
 	uint32_t end = qp->sq.head, limit = qp->sq.head + qp->sq.count, ds;
 	uint32_t prefetch = 2048u >> qp->sq.log_stride;
-	bool is_valid;
 
-	while (end - qp->sq.head < qp->sq.count &&
-	       (ds = ready_ds(core, qp, end, &is_valid)) > 0)
+	while (end - qp->sq.head < qp->sq.count && (ds = slot_ds(ready_slot(core, qp, end))) > 0)
 		end += strides_of(&qp->sq, ds);
 	for (uint32_t i = 1; i < prefetch && (int32_t)(end + i - limit) < 0; i++) {
-		const uint8_t *slot = slot_at(core, qp, end + i);
-		bool is_used = slot != NULL && vcx3_load_be32(slot + 4) != 0;
+		const uint8_t *slot = ready_slot(core, qp, end + i);
 
-		ready_ds(core, qp, end + i, &is_valid);
-		if (!is_valid || !is_used)
+		if (slot == NULL || vcx3_load_be32(slot + 4) == 0) /* 0: never used */
 			continue;
 		report(core, qp, VCX3_STRICT_sq_stamp, slot);
 		return;
