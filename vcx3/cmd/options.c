@@ -349,7 +349,9 @@ parse_one(struct vcx3_options *options, int nb, char **words, char *reason, size
 	if (entry->value == NULL && equals != NULL)
 		return refuse(reason, size, entry->name, equals + 1, "wanted: it takes no value");
 	if (entry->value != NULL) {
-		value = equals != NULL ? equals + 1 : nb > 1 ? words[1] : NULL;
+		bool has_next = nb > 1 && strncmp(words[1], "--", 2) != 0;
+
+		value = equals != NULL ? equals + 1 : has_next ? words[1] : NULL;
 		taken = equals != NULL ? 1 : 2;
 		if (value == NULL) {
 			snprintf(reason, size, "--%s needs a value: %s", entry->name, entry->value);

@@ -60,9 +60,21 @@ uv_is_forked(void)
 }
 
 void
-uv_lock(struct uv_card *card)
+uv_lock_front(struct uv_card *card)
 {
 	pthread_mutex_lock(&lock);
+}
+
+void
+uv_unlock_front(struct uv_card *card)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+void
+uv_lock(struct uv_card *card)
+{
+	uv_lock_front(card);
 	if (card->runner != NULL && !uv_is_forked())
 		vcx3_runner_lock(card->runner);
 }
@@ -72,7 +84,7 @@ uv_unlock(struct uv_card *card)
 {
 	if (card->runner != NULL && !uv_is_forked())
 		vcx3_runner_unlock(card->runner);
-	pthread_mutex_unlock(&lock);
+	uv_unlock_front(card);
 }
 
 /* A fork while another thread is in here must not leave the child with a taken lock. */

@@ -95,6 +95,10 @@ int uv_card_power_on(struct uv_card *card);
 void uv_lock(struct uv_card *card);
 void uv_unlock(struct uv_card *card);
 
+/* The front end's half of the lock: enough to look at contexts without stopping the engine. */
+void uv_lock_front(struct uv_card *card);
+void uv_unlock_front(struct uv_card *card);
+
 /* True in a child of the process that made the card: it has descriptors but no engine. */
 bool uv_is_forked(void);
 

@@ -25,7 +25,10 @@ static atomic_bool stops;
 static bool runs;
 static int listen_fd = -1;
 
-/* The clock page: two big-endian words, high first (C.1). */
+/*
+ * The clock page: two big-endian words, high first (C.1). The engine goes on meanwhile: what it
+ * reads of a context does not change here.
+ */
 static void
 write_clock(struct uv_card *card)
 {
@@ -33,8 +36,10 @@ write_clock(struct uv_card *card)
 	uint64_t now = vcx3_core_clock(card->core);
 	uint64_t clock_be = __builtin_bswap64(now);
 
+	uv_lock_front(card);
 	for (context = card->contexts; context != NULL; context = context->next)
 		*(volatile uint64_t *)(context->pages + UV_PAGE_CLOCK * UV_PAGE) = clock_be;
+	uv_unlock_front(card);
 }
 
 /* What another process did to a netdev reaches the port here. */
@@ -57,28 +62,38 @@ follow_netdevs(struct uv_card *card)
 	}
 }
 
+/* What is done every TURN_MS. */
+static void
+do_turn(struct uv_card *card, bool save)
+{
+	uv_lock(card);
+	follow_netdevs(card);
+	if (save)
+		uv_card_save_counters(card);
+	uv_unlock(card);
+}
+
 static void *
 serve(void *argument)
 {
 	struct uv_card *card = argument;
 	struct pollfd waited = {.fd = listen_fd, .events = POLLIN};
-	unsigned int since_save_ms = 0;
+	unsigned int turn_ms = 0, save_ms = 0;
 
 	while (!atomic_load(&stops)) {
-		int turn_ms = card->clock_mapped ? CLOCK_TURN_MS : TURN_MS;
+		int wait_ms = card->clock_mapped ? CLOCK_TURN_MS : TURN_MS;
 
-		if (poll(&waited, 1, turn_ms) > 0)
+		if (poll(&waited, 1, wait_ms) > 0)
 			uv_control_serve(card, listen_fd);
-		uv_lock(card);
-		follow_netdevs(card);
 		if (card->clock_mapped)
 			write_clock(card);
-		since_save_ms += turn_ms;
-		if (since_save_ms >= SAVE_EVERY_MS) {
-			uv_card_save_counters(card);
-			since_save_ms = 0;
+		turn_ms += wait_ms;
+		save_ms += wait_ms;
+		if (turn_ms >= TURN_MS) {
+			do_turn(card, save_ms >= SAVE_EVERY_MS);
+			turn_ms = 0;
+			save_ms = save_ms >= SAVE_EVERY_MS ? 0 : save_ms;
 		}
-		uv_unlock(card);
 	}
 	return NULL;
 }

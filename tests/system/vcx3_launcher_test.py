@@ -1,0 +1,161 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The launcher: rdma-core's tools, exit statuses, bad input, nothing left behind."""
+
+import json
+import os
+import signal
+import socket
+import time
+
+from lib import bed as testbed
+from lib.bed import check, check_equal, wait_until
+
+
+def test_ibv_devices(bed):
+    done = bed.launch([], ["ibv_devices"])
+    check_equal(done.returncode, 0, "exit status")
+    lines = [line.split() for line in done.stdout.splitlines() if "mlx4" in line]
+    check_equal(lines, [["mlx4_0", "0002c90000000001"]], "devices")
+    check_equal(bed.leftovers(), [], "left behind")
+
+
+def test_ibv_devinfo(bed):
+    done = bed.launch([], ["ibv_devinfo", "-v"])
+    check_equal(done.returncode, 0, "exit status")
+    text = done.stdout
+    check_equal(text.count("hca_id:"), 1, "cards")
+    for wanted in ("fw_ver:\t\t\t\t2.42.5000", "vendor_part_id:\t\t\t4099",
+                   "phys_port_cnt:\t\t\t2", "RAW_IP_CSUM", "MANAGED_FLOW_STEERING",
+                   "max_tso:\t\t\t131072", "hca_core_clock:\t\t\t427000kHZ"):
+        check(wanted in text, f"ibv_devinfo -v lacks {wanted!r}")
+    check_equal(text.count("state:\t\t\tPORT_ACTIVE (4)"), 2, "active ports")
+    check_equal(text.count("link_layer:\t\tEthernet"), 2, "Ethernet ports")
+    check_equal(text.count("active_width:\t\t4X (2)"), 2, "ports of width 4X")
+    check_equal(text.count("active_speed:\t\t10.0 Gbps (8)"), 2, "lanes of 10 Gb/s: 40G ports")
+
+
+def test_identities(bed):
+    for device, part in (("cx3", 0x1003), ("cx3pro", 0x1007), ("vf", 0x1004)):
+        text = bed.launch(["--device", device], ["ibv_devinfo"]).stdout
+        check(f"vendor_part_id:\t\t\t{part}" in text, f"{device} has not part id {part}: {text}")
+
+
+def test_ports_and_modes(bed):
+    text = bed.launch(["--ports", "1", "--speed", "10000", "--mtu", "9000"],
+                      ["ibv_devinfo", "-v"]).stdout
+    check_equal(text.count("\tport:\t"), 1, "ports")
+    check("active_width:\t\t1X (1)" in text, "10G is one lane")
+    check("active_mtu:\t\t4096 (5)" in text, "MTU of 9000 shows as 4096")
+    text = bed.launch(["--infiniband", "2"], ["ibv_devinfo"]).stdout
+    check_equal(text.count("link_layer:\t\tInfiniBand"), 1, "InfiniBand ports")
+
+
+def test_exit_status(bed):
+    check_equal(bed.launch([], ["sh", "-c", "exit 7"]).returncode, 7, "exit status")
+    check_equal(bed.launch([], ["sh", "-c", "kill -9 $$"]).returncode, 137, "status of kill -9")
+    check_equal(bed.launch([], ["/nonexistent/program"]).returncode, 127, "no such program")
+    check_equal(bed.leftovers(), [], "left behind")
+
+
+BAD_LINES = (
+    (["--bogus"], "--bogus", "--ports"),
+    (["--ports", "3"], "--ports", "1 or 2"),
+    (["--ports"], "--ports", "value"),
+    (["--wire", "1=rope"], "rope", "peer"),
+    (["--wire", "3=sink"], "3=sink", "port 1 or 2"),
+    (["--wire", "1=sink", "--wire", "1=self"], "port 1", "two wires"),
+    (["--wire", "1=pcap:rx=/nonexistent.pcap"], "/nonexistent.pcap", "No such file"),
+    (["--wire", "1=packet:nosuchif0"], "nosuchif0", ""),
+    (["--device", "cx5"], "cx5", "cx3pro"),
+    (["--speed", "100"], "100", "40000"),
+    (["--mtu", "20000"], "20000", "9978"),
+    (["--cqe-size", "128"], "128", "32 or 64"),
+    (["--netdev", "none"], "none", "tap or virtual"),
+    (["--fault", "nonsense"], "nonsense", ""),
+    (["--vlan-insert", "maybe"], "maybe", "on or off"),
+)
+
+
+def test_bad_lines(bed):
+    for options, named, choices in BAD_LINES:
+        done = bed.launch(options, ["true"])
+        check_equal(done.returncode, 2, f"exit status of {options}")
+        check(named in done.stderr and choices in done.stderr,
+              f"{options}: the sentence names not {named!r} and {choices!r}: {done.stderr}")
+    done = bed.run(bed.vcx3, "--ports", "1")
+    check_equal(done.returncode, 2, "exit status without a command")
+    check_equal(bed.leftovers(), [], "left behind")
+
+
+def test_truncated_pcap(bed):
+    with open(bed.path("short.pcap"), "wb") as file:
+        file.write(bytes.fromhex("d4c3b2a1020004000000000000000000ffff000001000000"))
+        file.write(bytes.fromhex("0000000000000000400000004000000000"))
+    done = bed.launch(["--wire", f"1=pcap:rx={bed.path('short.pcap')}"], ["true"])
+    check_equal(done.returncode, 2, "exit status")
+    check("short.pcap" in done.stderr, f"the sentence names the file: {done.stderr}")
+
+
+def test_help_and_ctl(bed):
+    done = bed.run(bed.vcx3, "--help")
+    check_equal(done.returncode, 0, "exit status of --help")
+    for option in ("--ports", "--wire", "--strict", "--mount", "--control", "--fault"):
+        check(option in done.stdout, f"--help lacks {option}")
+    done = bed.run(bed.vcx3, "ctl", "/nonexistent", "explode")
+    check_equal(done.returncode, 2, "exit status of an unknown verb")
+    check("explode" in done.stderr and "unplug" in done.stderr, "it names the verbs")
+    done = bed.run(bed.vcx3, "ctl", "/nonexistent", "go")
+    check_equal(done.returncode, 2, "exit status without a server")
+    check("/nonexistent" in done.stderr, "it names the socket")
+
+
+def test_control_socket_is_taken(bed):
+    path = bed.path("taken")
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(path)
+    server.listen()
+    done = bed.launch(["--control", path], ["true"])
+    check_equal(done.returncode, 2, "exit status")
+    check("another vcx3" in done.stderr, f"it says why: {done.stderr}")
+    server.close()
+    done = bed.launch(["--control", path], ["true"])
+    check_equal(done.returncode, 0, "exit status after the other has died")
+
+
+def test_counters_without_a_card_user(bed):
+    path = bed.path("counters.json")
+    check_equal(bed.launch(["--counters", path], ["true"]).returncode, 0, "exit status")
+    with open(path, encoding="utf-8") as file:
+        check_equal(json.load(file), {}, "counters of a card that nobody opened")
+
+
+def test_kill_leaves_nothing(bed):
+    # The child: the launcher removes the folder and tells how the child died.
+    card = testbed.Card(bed, [], ["sleep", "60"])
+    wait_until(bed.leftovers, "the state folder")
+    child = wait_until(lambda: bed.run("pgrep", "-P", str(card.process.pid), "-x", "sleep").stdout,
+                       "the child")
+    os.kill(int(child.split()[0]), signal.SIGKILL)
+    check_equal(card.finish(), 137, "exit status")
+    check_equal(bed.leftovers(), [], "left behind by a killed child")
+    # The launcher itself: its janitor removes the folder, and the child goes too.
+    card = testbed.Card(bed, [], ["sleep", "60"])
+    wait_until(bed.leftovers, "the state folder")
+    child = wait_until(lambda: bed.run("pgrep", "-P", str(card.process.pid), "-x", "sleep").stdout,
+                       "the child")
+    os.kill(card.process.pid, signal.SIGKILL)
+    wait_until(lambda: not bed.leftovers(), "the removal of the folder")
+    wait_until(lambda: not os.path.exists(f"/proc/{child.split()[0]}"), "the end of the child")
+
+
+def test_waits_for_daemons(bed):
+    began = time.monotonic()
+    done = bed.launch([], ["sh", "-c", "(sleep 1; ibv_devices) & exit 0"])
+    check_equal(done.returncode, 0, "exit status")
+    check(time.monotonic() - began >= 1, "the launcher waits for what the program left running")
+    check("mlx4_0" in done.stdout, "and the card is still there for it")
+
+
+if __name__ == "__main__":
+    testbed.main(globals())
