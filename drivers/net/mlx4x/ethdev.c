@@ -14,6 +14,7 @@
 #include "mlx4x.h"
 #include "rx_burst.h"
 #include "tx_burst.h"
+#include "tx_multi.h"
 
 uint64_t
 mlx4x_rx_offload_capa(const struct mlx4x_dev *dev)
@@ -33,11 +34,18 @@ mlx4x_rx_offload_capa(const struct mlx4x_dev *dev)
 uint64_t
 mlx4x_tx_offload_capa(const struct mlx4x_dev *dev)
 {
-	uint64_t capa = RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE | RTE_ETH_TX_OFFLOAD_VLAN_INSERT;
+	uint64_t capa = RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE |
+		RTE_ETH_TX_OFFLOAD_VLAN_INSERT;
 
 	if (dev->caps.checksum)
 		capa |= RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_TCP_CKSUM |
 			RTE_ETH_TX_OFFLOAD_UDP_CKSUM;
+	if (dev->caps.max_tso != 0)
+		capa |= RTE_ETH_TX_OFFLOAD_TCP_TSO;
+	if (dev->caps.tunnel)
+		capa |= RTE_ETH_TX_OFFLOAD_OUTER_IPV4_CKSUM;
+	if (dev->caps.tunnel && dev->caps.max_tso != 0)
+		capa |= RTE_ETH_TX_OFFLOAD_VXLAN_TNL_TSO | RTE_ETH_TX_OFFLOAD_GRE_TNL_TSO;
 	return capa;
 }
 
@@ -69,8 +77,8 @@ dev_infos_get(struct rte_eth_dev *eth_dev, struct rte_eth_dev_info *info)
 	info->tx_desc_lim.nb_min = MLX4X_MIN_DESC;
 	info->tx_desc_lim.nb_max = caps->max_wr;
 	info->tx_desc_lim.nb_align = 1;
-	info->tx_desc_lim.nb_seg_max = 1;
-	info->tx_desc_lim.nb_mtu_seg_max = 1;
+	info->tx_desc_lim.nb_seg_max = MLX4X_TX_MAX_SEGS;
+	info->tx_desc_lim.nb_mtu_seg_max = MLX4X_TX_MAX_SEGS;
 	info->default_rxportconf.burst_size = 32;
 	info->default_rxportconf.ring_size = 1024;
 	info->default_rxportconf.nb_queues = 1;
@@ -193,6 +201,7 @@ start_locked(struct rte_eth_dev *eth_dev)
 		return ret;
 	eth_dev->rx_pkt_burst = mlx4x_rx_select(eth_dev);
 	eth_dev->tx_pkt_burst = mlx4x_tx_select(eth_dev);
+	eth_dev->tx_pkt_prepare = mlx4x_tx_prepare;
 	port->started = true;
 	return mlx4x_steer_update(port);
 }

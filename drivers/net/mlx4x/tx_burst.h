@@ -20,4 +20,10 @@ MLX4X_TX_BURST(mlx4x_tx_burst_stopped);
 MLX4X_TX_BURST(mlx4x_tx_burst);
 MLX4X_TX_BURST(mlx4x_tx_burst_offload);
 
+/* tx_multi.c: chains, segmentation, inner checksums */
+MLX4X_TX_BURST(mlx4x_tx_burst_multi);
+
+/* tx_prepare.c */
+MLX4X_TX_BURST(mlx4x_tx_prepare);
+
 #endif /* MLX4X_TX_BURST_H */

@@ -12,6 +12,10 @@
 #define PER_FRAME_OFFLOADS (RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_TCP_CKSUM | \
 	RTE_ETH_TX_OFFLOAD_UDP_CKSUM | RTE_ETH_TX_OFFLOAD_VLAN_INSERT)
 
+/* Offloads that can take more than one block, or look at inner headers. */
+#define MULTI_OFFLOADS (RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_TCP_TSO | \
+	RTE_ETH_TX_OFFLOAD_OUTER_IPV4_CKSUM)
+
 static uint64_t
 all_offloads(const struct rte_eth_dev_data *data)
 {
@@ -30,6 +34,8 @@ mlx4x_tx_select(struct rte_eth_dev *eth_dev)
 {
 	uint64_t offloads = all_offloads(eth_dev->data);
 
+	if (offloads & MULTI_OFFLOADS)
+		return mlx4x_tx_burst_multi;
 	return offloads & PER_FRAME_OFFLOADS ? mlx4x_tx_burst_offload : mlx4x_tx_burst;
 }
 
@@ -39,5 +45,7 @@ mlx4x_tx_burst_name(eth_tx_burst_t burst)
 {
 	if (burst == mlx4x_tx_burst)
 		return "Scalar";
-	return burst == mlx4x_tx_burst_offload ? "Scalar Offload" : "Stopped";
+	if (burst == mlx4x_tx_burst_offload)
+		return "Scalar Offload";
+	return burst == mlx4x_tx_burst_multi ? "Multi-segment" : "Stopped";
 }
