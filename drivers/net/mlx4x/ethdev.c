@@ -221,6 +221,8 @@ dev_start(struct rte_eth_dev *eth_dev)
 	mlx4x_unlock(dev);
 	if (first)
 		mlx4x_service_start(dev);
+	if (ret == 0)	/* with link interrupts ethdev does not ask at start */
+		mlx4x_link_update(eth_dev, 0);
 	return ret;
 }
 
