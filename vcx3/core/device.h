@@ -70,6 +70,7 @@ struct vcx3_rq {
 	uint32_t posted; /* WQEs posted, as last read */
 	uint32_t count;
 	uint32_t checked; /* strict: posts looked at */
+	bool looks_swapped; /* strict: said so already */
 	uint8_t log_stride;
 	uint32_t offset;
 	struct vcx3_key_cache keys;

@@ -43,15 +43,31 @@ check_posts(struct vcx3_core *core, struct vcx3_qp *qp)
 	struct vcx3_rq *rq = &qp->rq;
 
 	for (; rq->checked != rq->posted; rq->checked++) {
-		const uint8_t *segment = wqe_at(core, qp, rq->checked);
-		const uint8_t *end = segment + (1u << rq->log_stride);
+		const uint8_t *wqe = wqe_at(core, qp, rq->checked);
 
-		if (segment == NULL)
+		if (wqe == NULL)
 			return;
-		for (; segment < end; segment += VCX3_SEGMENT)
-			if (vcx3_load_be32(segment + 4) != VCX3_INVALID_LKEY)
-				vcx3_strict_buffer_posted(core, qp->qpn, vcx3_load_be64(segment + 8));
+		for (uint32_t i = 0; i < 1u << rq->log_stride; i += VCX3_SEGMENT)
+			if (vcx3_load_be32(wqe + i + 4) != VCX3_INVALID_LKEY)
+				vcx3_strict_buffer_posted(core, qp->qpn, vcx3_load_be64(wqe + i + 8));
 	}
+}
+
+/* Strict: what a record may not say. */
+static void
+check_record(struct vcx3_core *core, struct vcx3_qp *qp, uint32_t word, uint32_t ahead)
+{
+	struct vcx3_rq *rq = &qp->rq;
+	uint32_t words[] = { word, rq->head, rq->count };
+
+	if (ahead > rq->count)
+		vcx3_violate(core, VCX3_STRICT_rq_overposted, "qp", qp->qpn, words, 3);
+	/* A first post in little endian leaves the 16 bits that count at 0. */
+	if (rq->head != 0 || ahead != 0 || word == 0 || rq->looks_swapped ||
+	    __builtin_bswap32(word) > rq->count)
+		return;
+	rq->looks_swapped = true;
+	vcx3_violate(core, VCX3_STRICT_byte_order, "qp", qp->qpn, words, 3);
 }
 
 /* Reads the record: 16 bits of it count (C.3). */
@@ -60,22 +76,17 @@ read_record(struct vcx3_core *core, struct vcx3_qp *qp)
 {
 	const uint8_t *record = vcx3_map_at(&qp->record, &core->memory, 0);
 	struct vcx3_rq *rq = &qp->rq;
-	uint32_t word, ahead, words[3];
+	uint32_t word, ahead;
 
 	if (record == NULL)
 		return;
 	word = vcx3_load_published_be32(record);
 	ahead = (uint16_t)(word - rq->head);
-	if (core->config.strict && ahead > rq->count) {
-		words[0] = word;
-		words[1] = rq->head;
-		words[2] = rq->count;
-		vcx3_violate(core, VCX3_STRICT_rq_overposted, "qp", qp->qpn, words, 3);
-		if ((uint16_t)(__builtin_bswap32(word) - rq->head) <= rq->count)
-			vcx3_violate(core, VCX3_STRICT_byte_order, "qp", qp->qpn, words, 1);
-	}
 	rq->posted = rq->head + ahead;
-	if (core->config.strict && ahead <= rq->count)
+	if (!core->config.strict)
+		return;
+	check_record(core, qp, word, ahead);
+	if (ahead <= rq->count)
 		check_posts(core, qp);
 }
 
@@ -240,12 +251,13 @@ next_wqe(struct vcx3_core *core, struct vcx3_qp *qp, struct scatter *scatter)
 	if (qp->srq != NULL) {
 		wqe = vcx3_srq_wqe(core, qp->srq);
 		log_stride = qp->srq->attr.log_stride;
-		scatter->segment = wqe + VCX3_SEGMENT; /* behind the next segment */
 	} else {
 		wqe = wqe_at(core, qp, qp->rq.head);
 		log_stride = qp->rq.log_stride;
-		scatter->segment = wqe;
 	}
+	if (wqe == NULL)
+		return NULL;
+	scatter->segment = wqe + (qp->srq != NULL ? VCX3_SEGMENT : 0); /* behind the link */
 	scatter->end = wqe + (1u << log_stride);
 	scatter->room = 0;
 	return wqe;
@@ -293,8 +305,12 @@ vcx3_rq_flush(struct vcx3_core *core, struct vcx3_qp *qp)
 	if (qp->rq.count == 0)
 		return 0;
 	while (vcx3_rq_has_wqe(core, qp) && !qp->recv_cq->is_dead && flushed < qp->rq.count) {
-		uint16_t index = take_wqe(core, qp, wqe_at(core, qp, qp->rq.head));
+		const uint8_t *wqe = wqe_at(core, qp, qp->rq.head);
+		uint16_t index;
 
+		if (wqe == NULL)
+			break;
+		index = take_wqe(core, qp, wqe);
 		vcx3_cq_write_error(core, qp->recv_cq, qp->qpn, index, VCX3_SYNDROME_FLUSH,
 				    BYTE_COUNT_ERROR, 0);
 		flushed++;

@@ -80,6 +80,7 @@ run_bad(struct rig_wqe *bad, uint32_t opcode, uint8_t syndrome, uint32_t event)
 static void
 test_send_errors(void)
 {
+	static const uint8_t header[54];
 	uint64_t inside, lkey;
 	struct rig_wqe wqe;
 
@@ -106,7 +107,7 @@ test_send_errors(void)
 	rig_be32(wqe.bytes + 16, 0x80000000 | 500); /* beyond the WQE */
 	run_bad(&wqe, 0x0a, 1, VCX3_EVENT_INVALID_REQUEST);
 	rig_wqe_start(&wqe);
-	rig_wqe_lso(&wqe, 0, &wqe, 54);
+	rig_wqe_lso(&wqe, 0, header, sizeof(header));
 	run_bad(&wqe, 0x4e, 2, VCX3_EVENT_INVALID_REQUEST);
 }
 
