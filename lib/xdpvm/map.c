@@ -10,6 +10,10 @@
 static const struct xdpvm_map_ops *const map_types[] = {
 	[BPF_MAP_TYPE_HASH] = &xdpvm_map_hash_ops,
 	[BPF_MAP_TYPE_ARRAY] = &xdpvm_map_array_ops,
+	[BPF_MAP_TYPE_XSKMAP] = &xdpvm_map_xskmap_ops,
+	[BPF_MAP_TYPE_CPUMAP] = &xdpvm_map_cpumap_ops,
+	[BPF_MAP_TYPE_DEVMAP_HASH] = &xdpvm_map_devmap_hash_ops,
+	[BPF_MAP_TYPE_DEVMAP] = &xdpvm_map_devmap_ops,
 	[BPF_MAP_TYPE_PERCPU_HASH] = &xdpvm_map_percpu_hash_ops,
 	[BPF_MAP_TYPE_PERCPU_ARRAY] = &xdpvm_map_percpu_array_ops,
 	[BPF_MAP_TYPE_LRU_HASH] = &xdpvm_map_lru_hash_ops,

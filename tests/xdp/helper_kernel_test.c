@@ -414,6 +414,102 @@ test_random(void)
 		CHECK(ones[bit] > 4700 && ones[bit] < 5300, "bit %d: %u", bit, ones[bit]);
 }
 
+/* Parameters: key, low and high half of the flags. */
+static int
+load_redirect_map(int map)
+{
+	const struct bpf_insn insns[] = {
+		PACKET_HAS(PARAMETERS),
+		LOAD(BPF_W, 2, 7, 0),
+		LOAD(BPF_DW, 3, 7, 4),
+		MAP_FD(1, map),
+		CALL(redirect_map),
+		EXIT(),
+	};
+
+	return frame_load_kernel(insns, LENGTH(insns));
+}
+
+static struct map_pair targets;
+
+static uint64_t
+own_redirect_map(const int32_t *p)
+{
+	uint64_t flags;
+
+	memcpy(&flags, p + 1, sizeof(flags));
+	return xdpvm_help_redirect_map((uintptr_t)&targets.map, (uint32_t)p[0], flags, 0, 0, &buff);
+}
+
+static void
+test_redirect_map(enum bpf_map_type type, enum xdpvm_redirect_kind kind)
+{
+	uint64_t value = 1;
+	uint32_t key = 1;
+	int prog, kernel, own;
+
+	targets = (struct map_pair){ .map = {
+		.type = type, .key_size = 4, .value_size = 4, .max_entries = 2,
+	} };
+	map_pair_create(&targets, &kernel, &own);
+	CHECK(kernel == 0 && own == 0);
+	CHECK(map_pair_update(&targets, &key, &value, 0) == 0);
+	prog = load_redirect_map(targets.fd);
+	CHECK(prog >= 0);
+	for (int32_t target = 0; target < 3; target++) {
+		for (int32_t flags = 0; flags < 64; flags++) {
+			compare("redirect_map", prog, 0, 64, (int32_t[4]){ target, flags, 0 },
+				own_redirect_map);
+			compare("redirect_map", prog, 0, 64, (int32_t[4]){ target, flags, 1 },
+				own_redirect_map);
+		}
+	}
+	own_redirect_map((int32_t[4]){ 1, XDP_PASS, 0 });
+	CHECK(buff.redirect.kind == kind && buff.redirect.target == 1 && buff.redirect.key == 1);
+	CHECK(buff.redirect.map == &targets.map && buff.redirect.flags == 0);
+	own_redirect_map((int32_t[4]){ 0, XDP_PASS, 0 });
+	CHECK(buff.redirect.kind == XDPVM_REDIRECT_NONE);
+	close(prog);
+	map_pair_destroy(&targets);
+}
+
+static void
+test_redirect(void)
+{
+	CHECK(xdpvm_help_redirect(7, 0, 0, 0, 0, &buff) == XDP_REDIRECT);
+	CHECK(buff.redirect.kind == XDPVM_REDIRECT_IFINDEX && buff.redirect.target == 7);
+	CHECK(xdpvm_help_redirect(7, 1, 0, 0, 0, &buff) == XDP_ABORTED);
+	test_redirect_map(BPF_MAP_TYPE_DEVMAP, XDPVM_REDIRECT_DEV);
+	test_redirect_map(BPF_MAP_TYPE_DEVMAP_HASH, XDPVM_REDIRECT_DEV);
+	test_redirect_map(BPF_MAP_TYPE_CPUMAP, XDPVM_REDIRECT_CPU);
+}
+
+/* The kernel wants sockets here, so that its own rules stand in for an oracle. */
+static void
+test_xskmap(void)
+{
+	struct xdpvm_map map = { .type = BPF_MAP_TYPE_XSKMAP, .key_size = 4, .value_size = 4,
+				 .max_entries = 2 };
+	uint32_t key = 1, value = 0, read = 1;
+
+	CHECK(xdpvm_map_init(&map) == 0);
+	CHECK(xdpvm_map_update(&map, &key, &value, BPF_EXIST) == -ENOENT);
+	CHECK(xdpvm_map_lookup(&map, &key, &read) == -ENOENT);
+	CHECK(xdpvm_help_redirect_map((uintptr_t)&map, key, XDP_PASS, 0, 0, &buff) == XDP_PASS);
+	CHECK(xdpvm_map_update(&map, &key, &value, BPF_NOEXIST) == 0);
+	CHECK(xdpvm_map_lookup(&map, &key, &read) == 0 && read == 0);
+	CHECK(xdpvm_help_redirect_map((uintptr_t)&map, key, XDP_PASS, 0, 0, &buff) == XDP_REDIRECT);
+	CHECK(buff.redirect.kind == XDPVM_REDIRECT_XSK && buff.redirect.target == 0);
+	value = 9;
+	CHECK(xdpvm_map_update(&map, &key, &value, BPF_NOEXIST) == -EEXIST);
+	CHECK(xdpvm_map_update(&map, &key, &value, BPF_ANY) == 0);
+	CHECK(xdpvm_map_delete(&map, &key) == 0);
+	key = 2;
+	CHECK(xdpvm_map_update(&map, &key, &value, BPF_ANY) == -E2BIG);
+	CHECK(xdpvm_map_delete(&map, &key) == -EINVAL);
+	xdpvm_map_fini(&map);
+}
+
 int
 main(void)
 {
@@ -426,6 +522,8 @@ main(void)
 	test_csum();
 	test_mtu();
 	test_strncmp();
+	test_redirect();
+	test_xskmap();
 	test_clocks();
 	test_random();
 	CHECK(xdpvm_help_get_smp_processor_id(0, 0, 0, 0, 0, &buff) == 0);

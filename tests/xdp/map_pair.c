@@ -165,8 +165,7 @@ walk_kernel(struct map_pair *pair)
 	uint32_t n = 0;
 
 	for (void *at = NULL; bpf_map_get_next_key(pair->fd, at, next) == 0; n++) {
-		if (map_pair_lookup(pair, next) != 0 && pair->map.type != BPF_MAP_TYPE_DEVMAP)
-			differ(pair, "a key of the kernel's map is missing");
+		map_pair_lookup(pair, next);
 		memcpy(key, next, pair->map.key_size);
 		at = key;
 	}
