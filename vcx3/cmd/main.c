@@ -94,14 +94,13 @@ check_faults(const struct vcx3_options *options, char *reason, size_t size)
 
 /* Everything that can be known to fail before anything is made. */
 static int
-check(const struct vcx3_options *options, char *reason, size_t size)
+check(const struct vcx3_options *options, struct vcx3_wire_plan *plan, char *reason, size_t size)
 {
-	struct vcx3_wire_plan plan;
 	int ret;
 
-	ret = vcx3_options_wires(options, &plan, reason, size);
+	ret = vcx3_options_wires(options, plan, reason, size);
 	if (ret == 0)
-		ret = vcx3_wire_plan_check(&plan, reason, size);
+		ret = vcx3_wire_plan_check(plan, reason, size);
 	if (ret == 0)
 		ret = check_faults(options, reason, size);
 	if (ret == 0)
@@ -179,11 +178,16 @@ static int
 launch(const struct vcx3_options *options, int nb, char **words, char **command)
 {
 	struct vcx3_tree tree = {.dir = ""};
-	struct vcx3_leftovers leftovers = {.dir = tree.dir, .control = options->control};
+	struct vcx3_wire_plan plan;
+	struct vcx3_leftovers leftovers = {
+		.dir = tree.dir,
+		.control = options->control,
+		.wires = &plan,
+	};
 	char reason[1024];
 	int guard, status;
 
-	if (check(options, reason, sizeof(reason)) < 0)
+	if (check(options, &plan, reason, sizeof(reason)) < 0)
 		return refuse(reason);
 	status = vcx3_tree_create(&tree, options, nb, words, reason, sizeof(reason));
 	if (status == 0) {

@@ -16,6 +16,7 @@
 
 #include "../uverbs/state.h"
 #include "tree.h"
+#include "wire.h"
 
 #define STATUS_NOT_STARTED 127
 
@@ -24,6 +25,8 @@ vcx3_leftovers_remove(const struct vcx3_leftovers *leftovers)
 {
 	if (leftovers->control != NULL)
 		unlink(leftovers->control);
+	if (leftovers->wires != NULL)
+		vcx3_wire_plan_cleanup(leftovers->wires);
 	vcx3_tree_remove(leftovers->dir);
 }
 

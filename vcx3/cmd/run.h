@@ -5,10 +5,13 @@
 #ifndef VCX3_CMD_RUN_H
 #define VCX3_CMD_RUN_H
 
+struct vcx3_wire_plan;
+
 /* What is removed at the end; empty strings and NULL are skipped. */
 struct vcx3_leftovers {
 	const char *dir;
 	const char *control;
+	const struct vcx3_wire_plan *wires; /* a killed program leaves its UNIX sockets */
 };
 
 /*
