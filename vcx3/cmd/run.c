@@ -30,17 +30,20 @@ vcx3_leftovers_remove(const struct vcx3_leftovers *leftovers)
 	vcx3_tree_remove(leftovers->dir);
 }
 
+/* It keeps nothing of the launcher's open: no terminal, no TAP interface. */
 static void
 janitor(int fd, const struct vcx3_leftovers *leftovers)
 {
-	char byte;
 	sigset_t all;
+	char byte;
 
+	dup2(fd, 0);
+	close_range(1, ~0u, 0);
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	setsid();
 	/* The launcher never writes: this returns when it is gone. */
-	while (read(fd, &byte, 1) < 0 && errno == EINTR)
+	while (read(0, &byte, 1) < 0 && errno == EINTR)
 		;
 	if (access(leftovers->dir, F_OK) == 0)
 		vcx3_leftovers_remove(leftovers);
@@ -59,13 +62,8 @@ vcx3_janitor_start(const struct vcx3_leftovers *leftovers)
 	pid = fork();
 	if (pid == 0) {
 		close(ends[1]);
-		if (fork() == 0) {
-			/* The terminal or pipe of the launcher must not stay open for it. */
-			close(STDIN_FILENO);
-			close(STDOUT_FILENO);
-			close(STDERR_FILENO);
+		if (fork() == 0)
 			janitor(ends[0], leftovers);
-		}
 		_exit(0);
 	}
 	close(ends[0]);

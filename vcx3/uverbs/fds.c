@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -157,6 +158,22 @@ close_context(struct uv_card *card, struct uv_context *context)
 		uv_card_save_counters(card);
 }
 
+/*
+ * The far end must not hang up while the program's descriptor is open: epoll would wake the
+ * program for a context that it is about to free (V.2-2). So the descriptor becomes one of
+ * something silent first.
+ */
+static void
+silence(int fd)
+{
+	int silent = eventfd(0, EFD_CLOEXEC);
+
+	if (silent < 0)
+		return;
+	uv_real()->dup2(silent, fd);
+	uv_real()->close(silent);
+}
+
 void
 uv_fd_forget(struct uv_card *card, int fd)
 {
@@ -170,10 +187,12 @@ uv_fd_forget(struct uv_card *card, int fd)
 			entry->events->program_fd = -1;
 		if (--entry->refs == 0) {
 			/* A child has descriptors, but the device is its parent's. */
-			if (entry->kind == UV_FD_EVENTS)
+			if (entry->kind == UV_FD_EVENTS) {
+				silence(fd);
 				uv_events_unref(entry->events);
-			else if (!uv_is_forked())
+			} else if (!uv_is_forked()) {
 				close_context(card, entry->context);
+			}
 			free(entry);
 		}
 	}
