@@ -210,6 +210,10 @@ test_unix_last_frames(void)
 	for (int i = 0; i < 10; i++)
 		CHECK(send_frame(two, "abcdefgh", 8));
 	vcx3_wire_close(two);
+	/* That sending fails now does not take them away. */
+	CHECK(send_frame(one, "x", 1));
+	vcx3_wire_flush(one);
+	CHECK(one->stats.tx_dropped == 1);
 	vcx3_wire_service(one);
 	n = vcx3_wire_rx_peek(one, seen, 64);
 	CHECK(n == 10 && seen[9].len == 8, "%u", n);

@@ -206,15 +206,16 @@ disconnect(struct unix_wire *unix_wire)
 	unix_wire->tx.len = sizeof(struct head);
 }
 
-/* False: not sent, now or for good. */
-static bool
-send_message(struct unix_wire *unix_wire, const void *bytes, size_t len)
+/*
+ * -EAGAIN: no room now. Another error means that the other end is gone; what it
+ * sent before is still to be read, so only receive_message() disconnects.
+ */
+static int
+send_message(const struct unix_wire *unix_wire, const void *bytes, size_t len)
 {
 	if (send(unix_wire->connection, bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
-		return true;
-	if (errno != EAGAIN && errno != EINTR && errno != ENOBUFS)
-		disconnect(unix_wire);
-	return false;
+		return 0;
+	return errno == EINTR || errno == ENOBUFS ? -EAGAIN : -errno;
 }
 
 static void
@@ -223,7 +224,7 @@ tell_link(struct unix_wire *unix_wire)
 	const struct head head = {.type = unix_wire->up ? MESSAGE_UP : MESSAGE_DOWN};
 
 	if (unix_wire->connection >= 0 && !unix_wire->told)
-		unix_wire->told = send_message(unix_wire, &head, sizeof(head));
+		unix_wire->told = send_message(unix_wire, &head, sizeof(head)) != -EAGAIN;
 }
 
 /* Lines up the frames of the rest of the message; what is malformed ends it. */
@@ -330,14 +331,16 @@ unix_flush(struct vcx3_wire *wire)
 {
 	struct unix_wire *unix_wire = (struct unix_wire *)wire;
 	struct message *tx = &unix_wire->tx;
+	int ret = -ENOTCONN;
 
 	if (tx->frames == 0)
 		return;
-	if (unix_wire->connection < 0) {
-		wire->stats.tx_dropped += tx->frames;
-	} else if (!send_message(unix_wire, tx->bytes, tx->len)) {
+	if (unix_wire->connection >= 0)
+		ret = send_message(unix_wire, tx->bytes, tx->len);
+	if (ret == -EAGAIN)
 		return;
-	}
+	if (ret != 0)
+		wire->stats.tx_dropped += tx->frames;
 	tx->frames = 0;
 	tx->len = sizeof(struct head);
 }
@@ -511,7 +514,6 @@ is_refused(struct unix_wire *unix_wire)
 
 	if (unix_wire->connection < 0)
 		return false;
-	tell_link(unix_wire);
 	if (poll(&answer, 1, ANSWER_WAIT_MS) > 0)
 		receive_message(unix_wire);
 	return unix_wire->busy;
