@@ -10,6 +10,9 @@
 static const struct xdpvm_map_ops *const map_types[] = {
 	[BPF_MAP_TYPE_HASH] = &xdpvm_map_hash_ops,
 	[BPF_MAP_TYPE_ARRAY] = &xdpvm_map_array_ops,
+	[BPF_MAP_TYPE_STACK] = &xdpvm_map_queue_ops,
+	[BPF_MAP_TYPE_QUEUE] = &xdpvm_map_queue_ops,
+	[BPF_MAP_TYPE_LPM_TRIE] = &xdpvm_map_lpm_ops,
 	[BPF_MAP_TYPE_XSKMAP] = &xdpvm_map_xskmap_ops,
 	[BPF_MAP_TYPE_CPUMAP] = &xdpvm_map_cpumap_ops,
 	[BPF_MAP_TYPE_DEVMAP_HASH] = &xdpvm_map_devmap_hash_ops,

@@ -10,10 +10,12 @@ extern const struct xdpvm_map_ops xdpvm_map_cpumap_ops;
 extern const struct xdpvm_map_ops xdpvm_map_devmap_hash_ops;
 extern const struct xdpvm_map_ops xdpvm_map_devmap_ops;
 extern const struct xdpvm_map_ops xdpvm_map_hash_ops;
+extern const struct xdpvm_map_ops xdpvm_map_lpm_ops;
 extern const struct xdpvm_map_ops xdpvm_map_lru_hash_ops;
 extern const struct xdpvm_map_ops xdpvm_map_lru_percpu_hash_ops;
 extern const struct xdpvm_map_ops xdpvm_map_percpu_array_ops;
 extern const struct xdpvm_map_ops xdpvm_map_percpu_hash_ops;
+extern const struct xdpvm_map_ops xdpvm_map_queue_ops;
 extern const struct xdpvm_map_ops xdpvm_map_xskmap_ops;
 
 #endif /* XDPVM_MAP_TYPES_H */

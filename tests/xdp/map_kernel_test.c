@@ -31,16 +31,41 @@ static const struct subject subjects[] = {
 	/* Fewer keys than entries and than one of the kernel's batches: nobody evicts. */
 	{ "lru_hash", BPF_MAP_TYPE_LRU_HASH, 4, 8, 1000, 0, 60 },
 	{ "lru_percpu_hash", BPF_MAP_TYPE_LRU_PERCPU_HASH, 8, 8, 1000, 0, 60 },
+	{ "lpm_v4", BPF_MAP_TYPE_LPM_TRIE, 8, 12, 300, BPF_F_NO_PREALLOC, 500 },
+	{ "lpm_v6", BPF_MAP_TYPE_LPM_TRIE, 20, 4, 100, BPF_F_NO_PREALLOC, 150 },
+	{ "lpm_odd", BPF_MAP_TYPE_LPM_TRIE, 7, 3, 60, BPF_F_NO_PREALLOC, 80 },
+	{ "queue", BPF_MAP_TYPE_QUEUE, 0, 12, 40, 0, 1 },
+	{ "stack", BPF_MAP_TYPE_STACK, 0, 12, 40, 0, 1 },
 	/* Values are ifindexes and queue sizes here: small_value(). */
 	{ "devmap", BPF_MAP_TYPE_DEVMAP, 4, 8, 50, 0, 60 },
 	{ "devmap_hash", BPF_MAP_TYPE_DEVMAP_HASH, 4, 4, 40, 0, 60 },
 	{ "cpumap", BPF_MAP_TYPE_CPUMAP, 4, 8, 2, 0, 4 },
 };
 
+/* Few different bits, so that prefixes lie inside each other; sometimes longer than allowed. */
+static void
+random_prefix(const struct subject *subject, uint8_t *key)
+{
+	uint32_t bits = (subject->key_size - sizeof(bits)) * 8;
+	uint32_t prefix = random() % 50 == 0 ? bits + 1 : random() % (bits + 1);
+
+	memset(key, 0, subject->key_size);
+	memcpy(key, &prefix, sizeof(prefix));
+	for (uint32_t i = sizeof(prefix); i < subject->key_size; i++)
+		key[i] = random() % 4 == 0 ? 0x80 >> random() % 8 : 0xa5;
+}
+
 static void
 random_key(const struct subject *subject, uint8_t *key)
 {
 	uint32_t number = random() % subject->keys;
+
+	if (subject->type == BPF_MAP_TYPE_LPM_TRIE) {
+		random_prefix(subject, key);
+		return;
+	}
+	if (subject->key_size == 0)
+		return;
 
 	memset(key, 0, subject->key_size);
 	memcpy(key, &number, sizeof(number));
@@ -83,7 +108,7 @@ static bool
 can_take(enum bpf_map_type type)
 {
 	return type != BPF_MAP_TYPE_ARRAY && type != BPF_MAP_TYPE_PERCPU_ARRAY &&
-	       !is_redirect(type);
+	       type != BPF_MAP_TYPE_LPM_TRIE && !is_redirect(type);
 }
 
 static void
@@ -92,7 +117,8 @@ random_operation(struct map_pair *pair, const struct subject *subject)
 	static const uint64_t flags[] = {
 		BPF_ANY, BPF_ANY, BPF_ANY, BPF_ANY, BPF_NOEXIST, BPF_EXIST, 3, 8, 1ull << 40,
 	};
-	uint8_t key[64], value[4096];
+	uint8_t room[64], value[4096];
+	uint8_t *key = subject->key_size != 0 ? room : NULL;
 
 	random_key(subject, key);
 	switch (random() % 8) {
@@ -114,6 +140,17 @@ random_operation(struct map_pair *pair, const struct subject *subject)
 	}
 }
 
+/* Empties maps that have no keys to walk over; returns how many values there were. */
+static uint32_t
+drain(struct map_pair *pair)
+{
+	uint32_t n = 0;
+
+	while (map_pair_take(pair, NULL) == 0)
+		n++;
+	return n;
+}
+
 static void
 run(const struct subject *subject)
 {
@@ -133,7 +170,8 @@ run(const struct subject *subject)
 	for (unsigned int i = 0; i < operations; i++) {
 		random_operation(&pair, subject);
 		if (i % (operations / 20) == 0) {
-			uint32_t n = map_pair_compare(&pair);
+			uint32_t n = subject->key_size == 0 ? drain(&pair) :
+				     map_pair_compare(&pair);
 
 			most = n > most ? n : most;
 		}
