@@ -17,6 +17,7 @@
 #include "trap.h"
 
 #define MAX_FD 65536
+#define MAX_PARKED 16
 
 /* Read without a lock by every read() and write() of the program; changed under uv_lock(). */
 static _Atomic(struct uv_fd *) table[MAX_FD];
@@ -197,4 +198,38 @@ uv_fd_forget(struct uv_card *card, int fd)
 		}
 	}
 	uv_unlock(card);
+}
+
+/*
+ * Closes an async descriptor, but keeps its number taken by one that is silent until
+ * MAX_PARKED others have been closed: the stock driver tells EAL's interrupt thread only
+ * after closing, and EAL panics when it meets a closed number in its poll set meanwhile (V.2-2).
+ */
+static int
+park(struct uv_card *card, int fd)
+{
+	static int parked[MAX_PARKED] = { [0 ... MAX_PARKED - 1] = -1 };
+	static unsigned int next;
+	int quiet = eventfd(0, EFD_CLOEXEC), oldest = fd;
+
+	if (quiet >= 0 && uv_real()->dup2(quiet, fd) == fd) {
+		uv_lock(card);
+		oldest = parked[next];
+		parked[next] = fd;
+		next = (next + 1) % MAX_PARKED;
+		uv_unlock(card);
+	}
+	if (quiet >= 0)
+		uv_real()->close(quiet);
+	return oldest >= 0 ? uv_real()->close(oldest) : 0;
+}
+
+int
+uv_fd_close(struct uv_card *card, int fd)
+{
+	const struct uv_events *events = uv_fd_events(fd);
+	bool is_async = events != NULL && events->kind == UV_EVENTS_ASYNC;
+
+	uv_fd_forget(card, fd);
+	return is_async ? park(card, fd) : uv_real()->close(fd);
 }

@@ -43,4 +43,7 @@ struct uv_events *uv_fd_events(int fd);
 void uv_fd_copied(int from, int to);
 void uv_fd_forget(struct uv_card *card, int fd);
 
+/* Forgets and closes a descriptor of the card's. @return as close(). */
+int uv_fd_close(struct uv_card *card, int fd);
+
 #endif /* VCX3_UVERBS_FDS_H */

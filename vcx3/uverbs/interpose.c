@@ -231,9 +231,7 @@ write(int fd, const void *buffer, size_t count)
 EXPORT int
 close(int fd)
 {
-	if (uv_fd_get(fd) != NULL)
-		uv_fd_forget(uv_card(), fd);
-	return uv_real()->close(fd);
+	return uv_fd_get(fd) != NULL ? uv_fd_close(uv_card(), fd) : uv_real()->close(fd);
 }
 
 EXPORT int
