@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 #if defined(__x86_64__)
+#include <cpuid.h>
 #include <immintrin.h>
 #endif
 
@@ -15,6 +16,52 @@
 #define SERVICE_NS 1000000 /* between looks at the far ends of the wires */
 #define CACHE_LINE 64
 #define LOG_MAX_TABLE 24 /* QPNs and CQNs have 24 bits */
+
+#if defined(__x86_64__)
+__attribute__((target("clflushopt")))
+static void
+flush_optimized(uintptr_t line, uintptr_t end)
+{
+	for (; line < end; line += CACHE_LINE)
+		_mm_clflushopt((void *)line);
+}
+
+/* Old machines have only the ordered, slower instruction. */
+void
+vcx3_make_cold(const struct vcx3_core *core, const void *address, uint64_t len)
+{
+	uintptr_t line = (uintptr_t)address & ~(uintptr_t)(CACHE_LINE - 1);
+	uintptr_t end = (uintptr_t)address + len;
+
+	if (core->has_clflushopt) {
+		flush_optimized(line, end);
+		return;
+	}
+	for (; line < end; line += CACHE_LINE)
+		_mm_clflush((void *)line);
+}
+
+/* CPUID leaf 7, EBX bit 23. */
+static bool
+find_clflushopt(void)
+{
+	unsigned int eax, ebx = 0, ecx, edx;
+
+	return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) && ebx & 1u << 23;
+}
+#else
+/* Other machines keep their lines: only benchmarks ask. */
+void
+vcx3_make_cold(const struct vcx3_core *core, const void *address, uint64_t len)
+{
+}
+
+static bool
+find_clflushopt(void)
+{
+	return false;
+}
+#endif
 
 static uint64_t
 monotonic_ns(void *ctx)
@@ -86,6 +133,7 @@ vcx3_core_create(const struct vcx3_core_config *config, struct vcx3_core **out)
 	core->memory.ops = config->memory_ops;
 	core->memory.ctx = config->memory_ctx;
 	core->steer_generation = 1;
+	core->has_clflushopt = find_clflushopt();
 	core->now_ns = vcx3_core_now_ns(core);
 	result = make_tables(core);
 	for (unsigned int i = 0; i < config->ports && result == 0; i++)
@@ -236,21 +284,3 @@ vcx3_raise(struct vcx3_core *core, enum vcx3_event event, uint32_t number, uint8
 	if (core->config.sink != NULL && core->config.sink->async != NULL)
 		core->config.sink->async(core->config.sink_ctx, event, number, syndrome);
 }
-
-#if defined(__x86_64__)
-__attribute__((target("clflushopt")))
-void
-vcx3_make_cold(const void *address, uint64_t len)
-{
-	uintptr_t line = (uintptr_t)address & ~(uintptr_t)(CACHE_LINE - 1);
-
-	for (; line < (uintptr_t)address + len; line += CACHE_LINE)
-		_mm_clflushopt((void *)line);
-}
-#else
-void
-vcx3_make_cold(const void *address, uint64_t len)
-{
-	/* Other machines keep their lines: only benchmarks ask. */
-}
-#endif

@@ -241,7 +241,7 @@ vcx3_cq_publish(struct vcx3_core *core, struct vcx3_cq *cq, uint8_t *cqe, uint8_
 	memcpy(&word, tail, sizeof(word));
 	__atomic_store_n((uint32_t *)(cqe + 28), word, __ATOMIC_RELEASE);
 	if (core->config.cold_cqe)
-		vcx3_make_cold(cqe, VCX3_CQE_SIZE);
+		vcx3_make_cold(core, cqe, VCX3_CQE_SIZE);
 	cq->producer++;
 	cq->cqes++;
 	core->counters.cqes++;

@@ -262,6 +262,7 @@ struct vcx3_core {
 	uint64_t now_ns; /* of this slice */
 	uint64_t service_ns; /* of the wires' last housekeeping */
 	bool is_dead;
+	bool has_clflushopt;
 
 	uint32_t nb_qps, nb_cqs, nb_srqs, nb_mpts; /* table sizes, powers of two */
 	struct vcx3_qp **qps;
@@ -474,6 +475,6 @@ void vcx3_raise(struct vcx3_core *core, enum vcx3_event event, uint32_t number,
 		uint8_t syndrome);
 
 /* Writes dirty lines back to memory, as a DMA write would have left them. */
-void vcx3_make_cold(const void *address, uint64_t len);
+void vcx3_make_cold(const struct vcx3_core *core, const void *address, uint64_t len);
 
 #endif

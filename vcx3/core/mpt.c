@@ -129,7 +129,7 @@ vcx3_span_write(const struct vcx3_core *core, struct vcx3_span *span, const void
 			run = len;
 		copy(to, byte, run);
 		if (core->config.cold_data)
-			vcx3_make_cold(to, run);
+			vcx3_make_cold(core, to, run);
 		byte += run;
 		span->offset += run;
 		len -= run;

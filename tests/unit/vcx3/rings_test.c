@@ -19,7 +19,8 @@ static void
 setup(struct pair *pair, unsigned int log, unsigned int cqe_size)
 {
 	struct vcx3_cq_attr attr = { .cqe_size = cqe_size };
-	struct vcx3_core_config config = { .strict = true };
+	struct vcx3_core_config config = { .strict = true, .cold_cqe = log % 2,
+					   .cold_data = log % 4 == 1 };
 
 	rig_create(&pair->rig, &config);
 	rig_cq(&pair->rig, &pair->send_cq, 0x41, log, &attr);
