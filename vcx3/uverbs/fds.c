@@ -201,7 +201,7 @@ uv_fd_forget(struct uv_card *card, int fd)
 }
 
 /*
- * Closes an async descriptor, but keeps its number taken by one that is silent until
+ * Keeps the number of an async descriptor taken, by a descriptor that is silent, until
  * MAX_PARKED others have been closed: the stock driver tells EAL's interrupt thread only
  * after closing, and EAL panics when it meets a closed number in its poll set meanwhile (V.2-2).
  */
@@ -210,17 +210,13 @@ park(struct uv_card *card, int fd)
 {
 	static int parked[MAX_PARKED] = { [0 ... MAX_PARKED - 1] = -1 };
 	static unsigned int next;
-	int quiet = eventfd(0, EFD_CLOEXEC), oldest = fd;
+	int oldest;
 
-	if (quiet >= 0 && uv_real()->dup2(quiet, fd) == fd) {
-		uv_lock(card);
-		oldest = parked[next];
-		parked[next] = fd;
-		next = (next + 1) % MAX_PARKED;
-		uv_unlock(card);
-	}
-	if (quiet >= 0)
-		uv_real()->close(quiet);
+	uv_lock(card);
+	oldest = parked[next];
+	parked[next] = fd;
+	next = (next + 1) % MAX_PARKED;
+	uv_unlock(card);
 	return oldest >= 0 ? uv_real()->close(oldest) : 0;
 }
 
