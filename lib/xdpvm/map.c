@@ -17,6 +17,7 @@ static const struct xdpvm_map_ops *const map_types[] = {
 	[BPF_MAP_TYPE_CPUMAP] = &xdpvm_map_cpumap_ops,
 	[BPF_MAP_TYPE_DEVMAP_HASH] = &xdpvm_map_devmap_hash_ops,
 	[BPF_MAP_TYPE_DEVMAP] = &xdpvm_map_devmap_ops,
+	[BPF_MAP_TYPE_PROG_ARRAY] = &xdpvm_map_prog_array_ops,
 	[BPF_MAP_TYPE_PERCPU_HASH] = &xdpvm_map_percpu_hash_ops,
 	[BPF_MAP_TYPE_PERCPU_ARRAY] = &xdpvm_map_percpu_array_ops,
 	[BPF_MAP_TYPE_LRU_HASH] = &xdpvm_map_lru_hash_ops,
@@ -153,4 +154,13 @@ xdpvm_map_next_key(struct xdpvm_map *map, const void *key, void *next_key)
 	if (!may_read(map))
 		return -EPERM;
 	return map->ops->next_key != NULL ? map->ops->next_key(map, key, next_key) : -ENOTSUP;
+}
+
+int
+xdpvm_map_update_map(struct xdpvm_map *map, const void *key, struct xdpvm_map *inner,
+		     uint64_t flags)
+{
+	if (map->ops == NULL || map->ops->put_map == NULL)
+		return -ENOTSUP;
+	return map->ops->put_map(map, key, inner, flags);
 }

@@ -95,6 +95,8 @@ struct xdpvm_map_ops {
 	int (*copy_in)(struct xdpvm_map *map, const void *key, const void *value, uint64_t flags);
 	int (*remove)(struct xdpvm_map *map, const void *key);
 	int (*take)(struct xdpvm_map *map, const void *key, void *value);
+	int (*put_map)(struct xdpvm_map *map, const void *key, struct xdpvm_map *inner,
+		       uint64_t flags);	/* maps of maps */
 	int (*next_key)(struct xdpvm_map *map, const void *key, void *next_key);
 };
 
@@ -125,6 +127,7 @@ struct xdpvm_map {
 	struct bpf_map *bpf;		/* libbpf's, owned by the object */
 	int fd;				/* the kernel's map, or -1 */
 	bool shared_memory;		/* base is the kernel map's own memory (BPF_F_MMAPABLE) */
+	bool jit_callers;		/* PROG_ARRAY: native code makes tail calls through it */
 	bool frozen;			/* read-only from both sides after load: .rodata */
 
 	pthread_mutex_t lock;	/* serialises writers that need it */

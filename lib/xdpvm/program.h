@@ -8,6 +8,11 @@
 
 #include "internal.h"
 
+/* Sign-extending loads of ISA v4, which older headers lack. */
+#ifndef BPF_MEMSX
+#define BPF_MEMSX 0x80
+#endif
+
 #define XDPVM_MAX_FRAMES 8		/* Linux: MAX_CALL_FRAMES */
 #define XDPVM_FRAME_STACK 512		/* bytes, Linux: MAX_BPF_STACK */
 #define XDPVM_MAX_TAIL_CALLS 33		/* Linux: MAX_TAIL_CALL_CNT */
@@ -23,27 +28,27 @@ enum xdpvm_check {
 	XDPVM_CHECK_FUEL,	/* not an access: a back edge, burns one unit */
 };
 
-/* Beside each instruction. */
-struct xdpvm_insn_info {
-	struct xdpvm_map *map;	/* ld_imm64 of a map or its value; calls: the map in R1 if it is
-				 * the same on every path; CHECK_MAP_VALUE: the map accessed */
-	const struct xdpvm_chunks *key;	/* map calls: how the key in R2 was stored, or NULL */
-	uint8_t check;		/* enum xdpvm_check */
-	bool target;		/* some jump lands here */
+/* How a key was put on the stack: its 8-byte words, cut so that each load has one store to meet. */
+#define XDPVM_KEY_INLINE 16		/* bytes; longer keys are hashed by a call */
+struct xdpvm_key {
+	uint8_t width[XDPVM_KEY_INLINE];	/* by offset: bytes to load here, 0 inside a piece */
 };
 
-/* How a key was put on the stack, in order of address: the widths of the stores. */
-#define XDPVM_MAX_CHUNKS 16
-struct xdpvm_chunks {
-	int16_t stack_offset;	/* of the key, from the frame pointer; negative */
-	uint8_t count;
-	uint8_t width[XDPVM_MAX_CHUNKS];	/* bytes: 1, 2, 4 or 8 */
+/* Beside each instruction: what analyse.c (and the prover) found out. */
+struct xdpvm_insn_info {
+	struct xdpvm_map *map;	/* ld_imm64 of a map or its value; calls: the map in R1 when it is
+				 * the same on every path; CHECK_MAP_VALUE: the map accessed */
+	uint16_t key;		/* calls with map: 1 + index in prog->keys, 0: not known */
+	uint16_t subprog;	/* bpf-to-bpf calls and addresses of functions: index */
+	int16_t stack_offset;	/* stores: offset from the frame pointer, 0 when elsewhere or not
+				 * known; calls: the same of R2 */
+	uint8_t check;		/* enum xdpvm_check */
+	bool target;		/* some jump lands here */
 };
 
 struct xdpvm_subprog {
 	uint32_t start;		/* first instruction */
 	uint32_t end;		/* one past the last */
-	uint32_t stack_depth;	/* bytes used below the frame pointer, multiple of 8 */
 	bool callback;		/* its address is taken */
 };
 
@@ -80,13 +85,68 @@ struct xdpvm_prog {
 	uint32_t n_insns;
 	struct xdpvm_subprog *subprogs;	/* [0] is the program itself; sorted by start */
 	uint32_t n_subprogs;
+	struct xdpvm_key *keys;
+	uint32_t n_keys;
 	struct xdpvm_line *lines;
 	uint32_t n_lines;
 	bool uses_tail_calls;
 
 	void *code;		/* native code, read and execute only */
 	size_t code_size;	/* bytes, without the rounding to pages */
+	size_t code_mapped;	/* bytes */
+	int fd;			/* of the kernel's program, or -1 */
 	struct xdpvm_prog *next;
 };
+
+static inline bool
+xdpvm_is_ld_imm64(const struct bpf_insn *insn)
+{
+	return insn->code == (BPF_LD | BPF_IMM | BPF_DW);
+}
+
+static inline bool
+xdpvm_is_call(const struct bpf_insn *insn, uint8_t kind)
+{
+	return insn->code == (BPF_JMP | BPF_CALL) && insn->src_reg == kind;
+}
+
+static inline uint64_t
+xdpvm_imm64(const struct bpf_insn *insn)
+{
+	return (uint32_t)insn[0].imm | (uint64_t)(uint32_t)insn[1].imm << 32;
+}
+
+/* Where a jump lands: BPF_JMP32 | BPF_JA has its distance in imm, all others in off. */
+static inline int64_t
+xdpvm_jump_target(const struct bpf_insn *insn, uint32_t i)
+{
+	return (int64_t)i + 1 + (insn->code == (BPF_JMP32 | BPF_JA) ? insn->imm : insn->off);
+}
+
+/* Sends "program NAME, instruction N (FILE:LINE: TEXT): reason" and returns error. */
+int xdpvm_prog_fail(const struct xdpvm_prog *prog, uint32_t insn, int error, const char *format,
+		    ...) __attribute__((format(printf, 4, 5)));
+
+/* lines.c: the source line of an instruction, or NULL. */
+const struct xdpvm_line *xdpvm_prog_line(const struct xdpvm_prog *prog, uint32_t insn);
+
+/*
+ * The steps of a load, each 0 or a negative errno after a sentence.
+ * check.c: functions found, every instruction well formed, jumps inside their function.
+ * link.c: map references become addresses, calls known.
+ * analyse.c: which loads read the context, which maps calls use; then the rewrite.
+ * jit.c: native code.
+ */
+int xdpvm_check_subprogs(struct xdpvm_prog *prog);
+int xdpvm_check_insns(struct xdpvm_prog *prog);
+int xdpvm_link(struct xdpvm_prog *prog);
+int xdpvm_analyse(struct xdpvm_prog *prog);
+int xdpvm_jit(struct xdpvm_prog *prog);
+bool xdpvm_jit_wanted(const struct xdpvm_prog *prog);
+void xdpvm_jit_free(struct xdpvm_prog *prog);
+bool xdpvm_jit_available(void);
+
+/* interp.c: one run of the whole program. */
+uint64_t xdpvm_interp(struct xdpvm_prog *prog, struct xdpvm_buff *buff);
 
 #endif /* XDPVM_PROGRAM_H */

@@ -241,8 +241,14 @@ const char *xdpvm_prog_section(const struct xdpvm_prog *prog);
 /** Bytes in a program tag. */
 #define XDPVM_TAG_SIZE BPF_TAG_SIZE
 
-/** The tag as Linux computes it: the first eight bytes of a SHA-1 over the instructions. */
+/**
+ * The tag: of a program that the kernel loaded, the kernel's; else as Linux 6.18 computes it, the
+ * first eight bytes of a SHA-256 over the instructions (older ones: SHA-1).
+ */
 void xdpvm_prog_tag(const struct xdpvm_prog *prog, uint8_t tag[XDPVM_TAG_SIZE]);
+
+/** Descriptor of the kernel's own copy of the program (verify=kernel), or -1; not to be closed. */
+int xdpvm_prog_fd(const struct xdpvm_prog *prog);
 
 /** Native code: one program run; returns what the program returned, which may be no XDP action. */
 typedef uint64_t (*xdpvm_entry_fn)(struct xdpvm_buff *buff);
@@ -288,8 +294,11 @@ enum xdpvm_stats_mode {
 	XDPVM_STATS_TIME,	/**< and nanoseconds, about 20 ns per burst or run */
 };
 
-/** Off by default. Counts xdpvm_run() and xdpvm_run_burst(), not calls of xdpvm_prog_entry(). */
-void xdpvm_prog_stats_mode(struct xdpvm_prog *prog, enum xdpvm_stats_mode mode);
+/**
+ * Off by default. Counts xdpvm_run() and xdpvm_run_burst(), not calls of xdpvm_prog_entry().
+ * @return 0 or -ENOMEM.
+ */
+int xdpvm_prog_stats_mode(struct xdpvm_prog *prog, enum xdpvm_stats_mode mode);
 
 /** Sums over all threads; counters never go back. */
 void xdpvm_prog_stats(const struct xdpvm_prog *prog, struct xdpvm_prog_stats *stats);

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * verify=kernel: libbpf creates kernel maps and loads the programs, so the kernel's verifier has
+ * accepted the instructions that bpf_program__insns() returns afterwards.
+ */
+#include <stdio.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "object.h"
+
+/* Does a map that is pinned already, and will be reused, say that its memory cannot be mapped? */
+static bool
+pinned_unmappable(const char *path)
+{
+	struct bpf_map_info info = { 0 };
+	uint32_t size = sizeof(info);
+	int fd = path != NULL ? bpf_obj_get(path) : -1;
+	bool unmappable;
+
+	if (fd < 0)
+		return false;
+	unmappable = bpf_obj_get_info_by_fd(fd, &info, &size) == 0 &&
+		     !(info.map_flags & BPF_F_MMAPABLE);
+	close(fd);
+	return unmappable;
+}
+
+static int
+set_pin_path(struct xdpvm_map *map)
+{
+	const char *dir = map->object->options.pin_dir;
+	char path[4096];
+
+	if (dir == NULL || bpf_map__pin_path(map->bpf) != NULL || bpf_map__is_internal(map->bpf))
+		return 0;
+	if (snprintf(path, sizeof(path), "%s/%s", dir, map->name) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	return bpf_map__set_pin_path(map->bpf, path);
+}
+
+static int
+prepare_map(struct xdpvm_map *map)
+{
+	int ret = set_pin_path(map);
+
+	if (ret != 0)
+		return xdpvm_fail(map->object, ret, "map %s: cannot be pinned in %s: %s", map->name,
+				  map->object->options.pin_dir, strerror(-ret));
+	if (map->type == BPF_MAP_TYPE_ARRAY && !bpf_map__is_internal(map->bpf) &&
+	    !pinned_unmappable(bpf_map__pin_path(map->bpf)))
+		bpf_map__set_map_flags(map->bpf, map->flags | BPF_F_MMAPABLE);
+	return 0;
+}
+
+/*
+ * The verifier's verdict is the last line before its statistics, and the instruction is the last
+ * one that it printed as "number: (opcode) ...".
+ */
+static void
+verifier_verdict(const char *log, char *verdict, size_t size, int *insn)
+{
+	const char *line, *end;
+
+	*insn = -1;
+	snprintf(verdict, size, "no reason given");
+	for (line = log; *line != '\0'; line = *end != '\0' ? end + 1 : end) {
+		int number, used = 0;
+
+		end = strchrnul(line, '\n');
+		if (strncmp(line, "processed ", 10) == 0)
+			break;
+		if (sscanf(line, "%d: (%*2x) %n", &number, &used) == 1 && used > 0)
+			*insn = number;
+		else if (end > line)
+			snprintf(verdict, size, "%.*s", (int)(end - line), line);
+	}
+}
+
+static int
+explain(struct xdpvm_object *object, const struct xdpvm_capture *capture, int error)
+{
+	char verdict[256];
+	int insn;
+
+	if (capture->verifier == NULL) {
+		if (error == -EPERM)
+			return xdpvm_fail(object, error, "verify=kernel needs CAP_BPF (or root): %s",
+					  capture->reason != NULL ? capture->reason : "refused");
+		return xdpvm_fail(object, error, "the kernel cannot load it: %s (%s)",
+				  capture->reason != NULL ? capture->reason : "no reason given",
+				  strerror(-error));
+	}
+	xdpvm_log(object, XDPVM_LOG_VERIFIER, "%s", "the verifier says:");
+	if (object->options.log != NULL)
+		object->options.log(object->options.log_arg, XDPVM_LOG_VERIFIER, capture->verifier);
+	verifier_verdict(capture->verifier, verdict, sizeof(verdict), &insn);
+	return xdpvm_fail(object, -EACCES,
+			  "%s: the kernel's verifier refused instruction %d: %s",
+			  capture->reason != NULL ? capture->reason : "load", insn, verdict);
+}
+
+int
+xdpvm_load_kernel(struct xdpvm_object *object)
+{
+	struct xdpvm_capture capture;
+	int ret = 0;
+
+	xdpvm_capture_begin(&capture);
+	for (uint32_t i = 0; i < object->n_maps && ret == 0; i++)
+		ret = prepare_map(&object->maps[i]);
+	if (ret == 0) {
+		ret = bpf_object__load(object->bpf);
+		if (ret != 0)
+			ret = explain(object, &capture, ret);
+	}
+	xdpvm_capture_end();
+	xdpvm_capture_free(&capture);
+	return ret;
+}
