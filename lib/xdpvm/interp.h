@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Arithmetic and comparisons of the interpreter, each a pure function: RFC 9669 sections 4 and 5. */
+#ifndef XDPVM_INTERP_H
+#define XDPVM_INTERP_H
+
+#include "program.h"
+
+/* Result of an ALU or ALU64 instruction; operand is the immediate (sign-extended) or the source. */
+uint64_t xdpvm_alu(const struct bpf_insn *insn, uint64_t dst, uint64_t operand);
+
+/* Whether a conditional jump is taken. */
+bool xdpvm_jump_taken(const struct bpf_insn *insn, uint64_t dst, uint64_t operand);
+
+/* Memory instructions through the real address. */
+uint64_t xdpvm_load(const struct bpf_insn *insn, const void *address);
+void xdpvm_store(const struct bpf_insn *insn, void *address, uint64_t value);
+
+/* Atomic operation; src and r0 are the registers it may change. */
+void xdpvm_atomic(const struct bpf_insn *insn, void *address, uint64_t *src, uint64_t *r0);
+
+#endif /* XDPVM_INTERP_H */
