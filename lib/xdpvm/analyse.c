@@ -5,8 +5,8 @@
  * each way it is called (with the callers' stack frames, so a context that was spilled there and is
  * fetched again elsewhere stays known).
  *
- * The verifier allows one kind of pointer per load instruction, so "this load reads the context" has
- * one answer in a valid program; where this analysis cannot tell, the program is refused.
+ * The verifier allows one kind of pointer per load instruction, so "this load reads the context"
+ * has one answer in a valid program; where this analysis cannot tell, the program is refused.
  */
 #include <stdlib.h>
 
@@ -213,8 +213,8 @@ enter_function(struct xdpvm_state *callee, const struct xdpvm_state *caller)
 
 /*
  * Analyses a function as called from instruction i with the arguments in args (R1 to R5). The
- * caller's frames take what the callee left in them: replaced after a call, joined after a callback,
- * which may run any number of times.
+ * caller's frames take what the callee left in them: replaced after a call, joined after a
+ * callback, which may run any number of times.
  */
 static int
 call_function(struct analysis *analysis, uint32_t i, uint32_t subprog, struct xdpvm_state *state,

@@ -240,7 +240,9 @@ check_one(struct xdpvm_prog *prog, const struct xdpvm_subprog *subprog, uint32_t
 	return 0;
 }
 
-/* The second half of a wide load is no instruction: it must be empty, and nothing may land on it. */
+/*
+ * The second half of a wide load is no instruction: it must be empty, and nothing may land on it.
+ */
 static int
 check_second_half(struct xdpvm_prog *prog, const struct xdpvm_subprog *subprog, uint32_t i)
 {

@@ -41,7 +41,9 @@ bool xdpvm_elf_function(const struct xdpvm_elf *elf, size_t i, struct xdpvm_elf_
 /* The relocations of a section, NULL when there are none. */
 Elf_Data *xdpvm_elf_relocations(const struct xdpvm_elf *elf, size_t section, size_t *count);
 
-/* The two kinds of records in .BTF.ext that are read here, as Documentation/bpf/btf.rst has them. */
+/*
+ * The two kinds of records in .BTF.ext that are read here, as Documentation/bpf/btf.rst has them.
+ */
 enum xdpvm_btf_ext_kind {
 	XDPVM_BTF_EXT_LINES,	/* struct bpf_line_info */
 	XDPVM_BTF_EXT_RELOS,	/* struct bpf_core_relo */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arithmetic and comparisons of the interpreter, each a pure function: RFC 9669 sections 4 and 5. */
+/*
+ * Arithmetic and comparisons of the interpreter, each a pure function: RFC 9669 sections 4 and 5.
+ */
 #ifndef XDPVM_INTERP_H
 #define XDPVM_INTERP_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How the keys of map lookups came onto the stack. A processor hands a store's bytes to a later load
- * at once only when the load lies inside the store; a key that was stored as 4 + 4 + 2 + 2 + 4 bytes
- * and is read as 8 + 8 waits for the cache instead, which costs more than the whole lookup. So the
- * key's words are put together from pieces that each lie in one store.
+ * How the keys of map lookups came onto the stack. A processor hands a store's bytes to a later
+ * load at once only when the load lies inside the store; a key that was stored as 4 + 4 + 2 + 2 + 4
+ * bytes and is read as 8 + 8 waits for the cache instead, which costs more than the whole lookup.
+ * So the key's words are put together from pieces that each lie in one store.
  *
  * The stores are taken in the order in which they stand in the program. That is how compilers emit
  * them; where it is wrong, the pieces only cost time.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * PROG_ARRAY: pointers to loaded programs, read by tail calls only (the engines know that base is an
- * array of struct xdpvm_prog *). A program that is replaced may still be entered by who read its
+ * PROG_ARRAY: pointers to loaded programs, read by tail calls only (the engines know that base is
+ * an array of struct xdpvm_prog *). A program that is replaced may still be entered by who read its
  * slot before; whoever frees it waits with xdpvm_synchronize().
  */
 #include <stdlib.h>

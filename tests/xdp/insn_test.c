@@ -287,8 +287,8 @@ static const struct insn_case cases[] = {
 };
 
 /*
- * R1 = ctx; R6 = the packet if it is long enough; operands; the case; R0 to the packet; exit. Values
- * come out of the packet, so that the kernel cannot fold them.
+ * R1 = ctx; R6 = the packet if it is long enough; operands; the case; R0 to the packet; exit.
+ * Values come out of the packet, so that the kernel cannot fold them.
  */
 static uint32_t
 build(const struct insn_case *c, struct bpf_insn *insns)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Objects as people have them: loaded through the kernel and through the linker alone; tags equal to
- * the kernel's; random packets give the same verdict and the same bytes in native code, in the
+ * Objects as people have them: loaded through the kernel and through the linker alone; tags equal
+ * to the kernel's; random packets give the same verdict and the same bytes in native code, in the
  * interpreter and in the kernel.
  *
  * usage: object_test OBJECT...
