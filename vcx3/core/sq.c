@@ -247,6 +247,20 @@ open_lso(struct vcx3_wqe *wqe, struct vcx3_lso *lso)
 	return vcx3_lso_parse(lso);
 }
 
+/*
+ * Cutting changes lengths, so the device fills in checksums whether asked or not (D.1; the
+ * stock driver does not ask for TSO over IPv6).
+ */
+static void
+imply_checksums(struct vcx3_wqe *wqe, const struct vcx3_lso *lso)
+{
+	wqe->flags |= VCX3_SQ_IP_CSUM;
+	if (lso->has_tunnel)
+		wqe->owner_opcode |= VCX3_SQ_INNER_IP_CSUM | VCX3_SQ_INNER_L4_CSUM;
+	else
+		wqe->flags |= VCX3_SQ_L4_CSUM;
+}
+
 /* Many frames; what is on the wire when it fills up is not sent again. */
 static uint8_t
 send_lso(struct vcx3_core *core, struct vcx3_qp *qp, struct vcx3_wqe *wqe, bool *is_full)
@@ -259,6 +273,7 @@ send_lso(struct vcx3_core *core, struct vcx3_qp *qp, struct vcx3_wqe *wqe, bool 
 		report(core, qp, VCX3_STRICT_wqe_lso, wqe->data);
 		return VCX3_SYNDROME_QP_OPERATION;
 	}
+	imply_checksums(wqe, &lso);
 	syndrome = measure(core, qp, wqe);
 	if (syndrome == 0)
 		syndrome = gather(core, qp, wqe, core->payload);
