@@ -128,6 +128,11 @@ XDPVM_HELPER(ktime_get_coarse_ns);
 XDPVM_HELPER(ktime_get_tai_ns);
 XDPVM_HELPER(jiffies64);
 
+/* trace.c */
+XDPVM_HELPER(trace_printk);
+XDPVM_HELPER(trace_vprintk);
+XDPVM_HELPER(snprintf);
+
 /* helper_misc.c */
 XDPVM_HELPER(get_smp_processor_id);
 XDPVM_HELPER(get_numa_node_id);

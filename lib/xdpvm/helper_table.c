@@ -133,6 +133,24 @@ static const struct xdpvm_helper helpers[] = {
 		.args = { XDPVM_ARG_MEM, XDPVM_ARG_SIZE, XDPVM_ARG_STRING },
 		.ret = XDPVM_RET_INTEGER,
 	},
+	[BPF_FUNC_trace_printk] = {
+		.name = "trace_printk", .since = "4.8", .fn = xdpvm_help_trace_printk,
+		.args = { XDPVM_ARG_MEM, XDPVM_ARG_SIZE, XDPVM_ARG_ANYTHING, XDPVM_ARG_ANYTHING,
+			  XDPVM_ARG_ANYTHING },
+		.ret = XDPVM_RET_INTEGER,
+	},
+	[BPF_FUNC_trace_vprintk] = {
+		.name = "trace_vprintk", .since = "5.16", .fn = xdpvm_help_trace_vprintk,
+		.args = { XDPVM_ARG_MEM, XDPVM_ARG_SIZE, XDPVM_ARG_MEM_OR_NULL,
+			  XDPVM_ARG_SIZE_OR_ZERO },
+		.ret = XDPVM_RET_INTEGER,
+	},
+	[BPF_FUNC_snprintf] = {
+		.name = "snprintf", .since = "5.13", .fn = xdpvm_help_snprintf,
+		.args = { XDPVM_ARG_MEM_OUT, XDPVM_ARG_SIZE_OR_ZERO, XDPVM_ARG_STRING,
+			  XDPVM_ARG_MEM_OR_NULL, XDPVM_ARG_SIZE_OR_ZERO },
+		.ret = XDPVM_RET_INTEGER,
+	},
 	/* The engines do the call: fn is never used. */
 	[BPF_FUNC_tail_call] = {
 		.name = "tail_call", .since = "4.8",

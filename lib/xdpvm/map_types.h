@@ -5,10 +5,12 @@
 
 #include "map.h"
 
+extern const struct xdpvm_map_ops xdpvm_map_array_of_maps_ops;
 extern const struct xdpvm_map_ops xdpvm_map_array_ops;
 extern const struct xdpvm_map_ops xdpvm_map_cpumap_ops;
 extern const struct xdpvm_map_ops xdpvm_map_devmap_hash_ops;
 extern const struct xdpvm_map_ops xdpvm_map_devmap_ops;
+extern const struct xdpvm_map_ops xdpvm_map_hash_of_maps_ops;
 extern const struct xdpvm_map_ops xdpvm_map_hash_ops;
 extern const struct xdpvm_map_ops xdpvm_map_lpm_ops;
 extern const struct xdpvm_map_ops xdpvm_map_lru_hash_ops;
