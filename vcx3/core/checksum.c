@@ -11,8 +11,14 @@ uint64_t
 vcx3_sum(const void *data, size_t len, uint64_t sum)
 {
 	const uint8_t *byte = data;
+	uint64_t pair[2];
 	uint32_t word;
 
+	for (; len >= sizeof(pair); len -= sizeof(pair), byte += sizeof(pair)) {
+		memcpy(pair, byte, sizeof(pair));
+		sum += (pair[0] & UINT32_MAX) + (pair[0] >> 32) + (pair[1] & UINT32_MAX) +
+		       (pair[1] >> 32);
+	}
 	for (; len >= sizeof(word); len -= sizeof(word), byte += sizeof(word)) {
 		memcpy(&word, byte, sizeof(word));
 		sum += word;

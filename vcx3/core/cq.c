@@ -16,7 +16,7 @@ find_cq(const struct vcx3_core *core, uint32_t cqn)
 	return cqn < core->nb_cqs ? core->cqs[cqn] : NULL;
 }
 
-static uint8_t *
+static inline uint8_t *
 entry(const struct vcx3_core *core, struct vcx3_cq *cq, uint32_t index)
 {
 	uint64_t offset = (uint64_t)(index & (cq->count - 1)) << cq->log_cqe;
@@ -186,7 +186,17 @@ kill_cq(struct vcx3_core *core, struct vcx3_cq *cq, uint8_t syndrome)
 	vcx3_raise(core, VCX3_EVENT_CQ_ERROR, cq->cqn, syndrome);
 }
 
-static bool
+static void
+overrun(struct vcx3_core *core, struct vcx3_cq *cq)
+{
+	uint32_t words[] = { cq->producer, cq->consumer, cq->count };
+
+	if (core->config.strict)
+		vcx3_violate(core, VCX3_STRICT_cq_overrun, "cq", cq->cqn, words, 3);
+	kill_cq(core, cq, 1);
+}
+
+static inline bool
 is_full(struct vcx3_core *core, struct vcx3_cq *cq)
 {
 	if (cq->producer - cq->consumer < cq->count)
@@ -199,15 +209,12 @@ is_full(struct vcx3_core *core, struct vcx3_cq *cq)
 uint8_t *
 vcx3_cq_next(struct vcx3_core *core, struct vcx3_cq *cq)
 {
-	uint32_t words[] = { cq->producer, cq->consumer, cq->count };
 	uint8_t *cqe;
 
 	if (cq->is_dead)
 		return NULL;
 	if (is_full(core, cq) && !cq->attr.ignore_overrun) {
-		if (core->config.strict)
-			vcx3_violate(core, VCX3_STRICT_cq_overrun, "cq", cq->cqn, words, 3);
-		kill_cq(core, cq, 1);
+		overrun(core, cq);
 		return NULL;
 	}
 	cqe = entry(core, cq, cq->producer);

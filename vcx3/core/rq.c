@@ -122,7 +122,7 @@ report_segment(struct vcx3_core *core, const struct vcx3_qp *qp, const uint8_t *
 }
 
 /* Opens the next segment that has room. @return 0 or a syndrome. */
-static uint8_t
+static inline uint8_t
 open_segment(struct vcx3_core *core, struct vcx3_qp *qp, struct scatter *scatter)
 {
 	struct vcx3_key_cache *keys = qp->srq != NULL ? &qp->srq->keys : &qp->rq.keys;
@@ -173,7 +173,7 @@ scatter_bytes(struct vcx3_core *core, struct vcx3_qp *qp, struct scatter *scatte
 }
 
 /* The frame as this QP wants it: without tag, with FCS. */
-static uint8_t
+static inline uint8_t
 scatter_frame(struct vcx3_core *core, struct vcx3_qp *qp, struct scatter *scatter,
 	      const uint8_t *data, uint32_t len, bool strip)
 {
@@ -205,23 +205,30 @@ complete(struct vcx3_core *core, struct vcx3_qp *qp, uint8_t *cqe, uint32_t byte
 	vcx3_cq_publish(core, qp->recv_cq, cqe, VCX3_CQE_RX_SEND);
 }
 
+/* Strict: the buffers of a WQE may be posted again. */
+static void
+forget_posts(struct vcx3_core *core, const struct vcx3_qp *qp, const uint8_t *wqe)
+{
+	for (uint32_t i = 0; i < 1u << qp->rq.log_stride; i += VCX3_SEGMENT)
+		if (vcx3_load_be32(wqe + i + 4) != VCX3_INVALID_LKEY)
+			vcx3_strict_buffer_taken(core, vcx3_load_be64(wqe + i + 8));
+}
+
 /* Takes the WQE at the head; its index goes into the CQE. */
-static uint16_t
+static inline uint16_t
 take_wqe(struct vcx3_core *core, struct vcx3_qp *qp, const uint8_t *wqe)
 {
-	uint16_t index = qp->srq != NULL ? qp->srq->next : qp->rq.head;
+	uint16_t index;
 
 	core->counters.rx_wqes++;
 	if (qp->srq != NULL) {
+		index = qp->srq->next;
 		vcx3_srq_take(core, qp->srq, wqe);
 		return index;
 	}
 	if (core->config.strict)
-		for (uint32_t i = 0; i < 1u << qp->rq.log_stride; i += VCX3_SEGMENT)
-			if (vcx3_load_be32(wqe + i + 4) != VCX3_INVALID_LKEY)
-				vcx3_strict_buffer_taken(core, vcx3_load_be64(wqe + i + 8));
-	qp->rq.head++;
-	return index;
+		forget_posts(core, qp, wqe);
+	return qp->rq.head++;
 }
 
 /*

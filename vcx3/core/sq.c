@@ -206,12 +206,24 @@ gather(struct vcx3_core *core, struct vcx3_qp *qp, const struct vcx3_wqe *wqe, u
 	return 0;
 }
 
+/* The usual WQE needs no walk: one data segment. */
+static inline bool
+is_plain(struct vcx3_wqe *wqe)
+{
+	wqe->len = vcx3_load_be32(wqe->data + VCX3_SEGMENT);
+	return wqe->size == 2 * VCX3_SEGMENT && wqe->len != 0 && !(wqe->len & VCX3_INLINE);
+}
+
 /* One frame. */
 static uint8_t
 send(struct vcx3_core *core, struct vcx3_qp *qp, struct vcx3_wqe *wqe, bool *is_full)
 {
 	struct vcx3_tx_frame frame;
-	uint8_t syndrome = measure(core, qp, wqe);
+	uint8_t syndrome = 0;
+	bool plain = wqe->size >= 2 * VCX3_SEGMENT && is_plain(wqe);
+
+	if (!plain)
+		syndrome = measure(core, qp, wqe);
 
 	if (syndrome != 0)
 		return syndrome;
@@ -221,7 +233,10 @@ send(struct vcx3_core *core, struct vcx3_qp *qp, struct vcx3_wqe *wqe, bool *is_
 		*is_full = true;
 		return 0;
 	}
-	syndrome = gather(core, qp, wqe, frame.data);
+	if (!plain)
+		syndrome = gather(core, qp, wqe, frame.data);
+	else if (!read_segment(core, qp, wqe->data + VCX3_SEGMENT, frame.data, wqe->len))
+		syndrome = VCX3_SYNDROME_PROTECTION;
 	if (syndrome == 0)
 		vcx3_tx_close(core, qp, wqe, &frame);
 	return syndrome;
