@@ -137,6 +137,8 @@ test_keys(void)
 			expect(0x4a, 0, 0);
 			CHECK_EQUAL(vcx3_mpt_destroy(b.rig.core, key), VCX3_OK);
 			CHECK_EQUAL(vcx3_mpt_destroy(b.rig.core, key), VCX3_BAD_INDEX);
+			/* may get the memory of the one that is gone */
+			CHECK_EQUAL(vcx3_mpt_create(b.rig.core, vcx3_mpt_key(98), &attr), VCX3_OK);
 		}
 		rig_post_send(&b.qp, &wqe, 0x0a, 0x0c);
 		rig_run(&b.rig);
