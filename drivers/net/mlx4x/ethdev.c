@@ -20,7 +20,7 @@ uint64_t
 mlx4x_rx_offload_capa(const struct mlx4x_dev *dev)
 {
 	uint64_t capa = RTE_ETH_RX_OFFLOAD_SCATTER | RTE_ETH_RX_OFFLOAD_RSS_HASH |
-		RTE_ETH_RX_OFFLOAD_VLAN_STRIP;
+		RTE_ETH_RX_OFFLOAD_VLAN_STRIP | RTE_ETH_RX_OFFLOAD_VLAN_FILTER;
 
 	if (dev->caps.checksum)
 		capa |= RTE_ETH_RX_OFFLOAD_CHECKSUM;
@@ -66,6 +66,7 @@ dev_infos_get(struct rte_eth_dev *eth_dev, struct rte_eth_dev_info *info)
 	info->tx_offload_capa = mlx4x_tx_offload_capa(port->dev);
 	info->tx_queue_offload_capa = info->tx_offload_capa;
 	info->hash_key_size = MLX4X_RSS_KEY_SIZE;
+	info->reta_size = mlx4x_reta_size(port->dev);
 	info->flow_type_rss_offloads = mlx4x_rss_hf_supported(port->dev);
 	info->if_index = port->if_index;
 	info->speed_capa = RTE_ETH_LINK_SPEED_1G | RTE_ETH_LINK_SPEED_10G |
@@ -269,6 +270,7 @@ mlx4x_dev_close(struct rte_eth_dev *eth_dev)
 		mlx4x_rx_queue_release(eth_dev, i);
 	for (i = 0; i < eth_dev->data->nb_tx_queues; i++)
 		mlx4x_tx_queue_release(eth_dev, i);
+	mlx4x_mc_addr_list_free(port);
 	restore_netdev(port);
 	eth_dev->data->mac_addrs = NULL;	/* part of dev_private, which ethdev frees */
 	mlx4x_lock(dev);
@@ -306,11 +308,22 @@ const struct eth_dev_ops mlx4x_ops = {
 	.flow_ctrl_get = mlx4x_flow_ctrl_get,
 	.flow_ctrl_set = mlx4x_flow_ctrl_set,
 	.mtu_set = mlx4x_mtu_set,
-	/* steer.c */
+	/* filter.c */
 	.promiscuous_enable = mlx4x_promiscuous_enable,
 	.promiscuous_disable = mlx4x_promiscuous_disable,
 	.allmulticast_enable = mlx4x_allmulticast_enable,
 	.allmulticast_disable = mlx4x_allmulticast_disable,
+	.mac_addr_add = mlx4x_mac_addr_add,
+	.mac_addr_remove = mlx4x_mac_addr_remove,
+	.mac_addr_set = mlx4x_mac_addr_set,
+	.set_mc_addr_list = mlx4x_mc_addr_list_set,
+	.vlan_filter_set = mlx4x_vlan_filter_set,
+	.vlan_offload_set = mlx4x_vlan_offload_set,
+	/* rss_conf.c */
+	.rss_hash_update = mlx4x_rss_hash_update,
+	.rss_hash_conf_get = mlx4x_rss_hash_conf_get,
+	.reta_query = mlx4x_reta_query,
+	.reta_update = mlx4x_reta_update,
 	/* rxq.c */
 	.rx_queue_setup = mlx4x_rx_queue_setup,
 	.rx_queue_release = mlx4x_rx_queue_release,

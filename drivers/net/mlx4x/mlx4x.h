@@ -35,6 +35,7 @@
 
 #include "compat.h"
 #include "cqe.h"
+#include "flow.h"
 #include "log.h"
 #include "prm.h"
 
@@ -280,14 +281,7 @@ enum mlx4x_tx_free {
 	MLX4X_TX_FREE_CHAIN,	/* chains; descriptors of several blocks */
 };
 
-/* A hash and the queues that it spreads over: what rules point to. */
-struct mlx4x_rss_conf {
-	uint64_t fields;	/* IBV_RX_HASH_*, 0: all to the first queue */
-	uint8_t key[MLX4X_RSS_KEY_SIZE];
-	uint16_t first_queue;	/* multiple of nb_queues */
-	uint16_t nb_queues;	/* power of two */
-};
-
+/* Verbs objects that spread as their conf says, shared by the rules that want the same. */
 struct mlx4x_rss {
 	TAILQ_ENTRY(mlx4x_rss) next;
 	uint32_t refcnt;
@@ -297,9 +291,12 @@ struct mlx4x_rss {
 };
 TAILQ_HEAD(mlx4x_rss_list, mlx4x_rss);
 
+/* The rules that make a port take what its MAC table, VLANs and modes say. */
 struct mlx4x_steer_rule;
-LIST_HEAD(mlx4x_steer_list, mlx4x_steer_rule);
-struct mlx4x_flow_state;
+struct mlx4x_steer {
+	struct mlx4x_steer_rule *rules;	/* sorted, see steer.c */
+	size_t nb_rules;
+};
 
 /* An Ethernet port: the private data of its ethdev. */
 struct mlx4x_port {
@@ -312,13 +309,15 @@ struct mlx4x_port {
 	unsigned int if_index;
 	struct rte_intr_handle *rx_intr;	/* receive interrupts, see intr.c */
 	/* Receive hash of the port. */
-	uint64_t rss_hf;
-	uint64_t default_fields;	/* IBV_RX_HASH_* of it */
+	uint64_t default_fields;	/* IBV_RX_HASH_* */
 	uint8_t rss_key[MLX4X_RSS_KEY_SIZE];
+	uint64_t hashed_fields;		/* what every hash in use covers, see rss.c */
 	struct mlx4x_rss *default_rss;
 	struct mlx4x_rss_list rss_list;
-	struct mlx4x_steer_list steer_rules;	/* those of MAC table and modes */
-	struct mlx4x_flow_state *flow;
+	/* Which frames the port takes. Primary process only, but for the MAC table. */
+	struct mlx4x_steer steer;
+	struct rte_ether_addr *mc_addrs;	/* multicast groups joined */
+	uint32_t nb_mc_addrs;
 	struct rte_ether_addr mac[MLX4X_MAX_MAC_ADDRS];
 	/* Packet types and flags, see cqe.h. Table 0 is for frames outside a tunnel. */
 	struct mlx4x_rx_meaning meaning[MLX4X_RX_TABLE_SIZE];
@@ -423,21 +422,42 @@ const char *mlx4x_tx_burst_name(eth_tx_burst_t burst);
 void mlx4x_tx_free_done(struct mlx4x_txq *txq);
 int mlx4x_tx_done_cleanup(void *queue, uint32_t free_cnt);
 
-/* rss.c */
+/* rss.c: verbs objects that spread frames over queues */
 struct mlx4x_rss *mlx4x_rss_get(struct mlx4x_port *port, const struct mlx4x_rss_conf *conf);
 void mlx4x_rss_put(struct mlx4x_port *port, struct mlx4x_rss *rss);
-uint64_t mlx4x_rss_hf_supported(const struct mlx4x_dev *dev);
-uint64_t mlx4x_rss_fields(uint64_t hf);
-int mlx4x_rss_configure(struct mlx4x_port *port);
-uint16_t mlx4x_rss_default_queues(const struct mlx4x_port *port);
 
-/* steer.c */
+/* rss_conf.c: the receive hash of a port */
+uint64_t mlx4x_rss_hf_supported(const struct mlx4x_dev *dev);
+uint16_t mlx4x_rss_default_queues(const struct mlx4x_port *port);
+void mlx4x_rss_default_conf(const struct mlx4x_port *port, struct mlx4x_rss_conf *conf);
+int mlx4x_rss_configure(struct mlx4x_port *port);
+int mlx4x_rss_hash_update(struct rte_eth_dev *eth_dev, struct rte_eth_rss_conf *rss);
+int mlx4x_rss_hash_conf_get(struct rte_eth_dev *eth_dev, struct rte_eth_rss_conf *rss);
+uint16_t mlx4x_reta_size(const struct mlx4x_dev *dev);
+int mlx4x_reta_query(struct rte_eth_dev *eth_dev, struct rte_eth_rss_reta_entry64 *reta,
+	uint16_t size);
+int mlx4x_reta_update(struct rte_eth_dev *eth_dev, struct rte_eth_rss_reta_entry64 *reta,
+	uint16_t size);
+
+/* steer.c: rules of the device for MAC table, VLANs and modes */
 int mlx4x_steer_update(struct mlx4x_port *port);
+int mlx4x_steer_retarget(struct mlx4x_port *port);
 void mlx4x_steer_remove_all(struct mlx4x_port *port);
+
+/* filter.c: what the application says about the frames that the port takes */
 int mlx4x_promiscuous_enable(struct rte_eth_dev *eth_dev);
 int mlx4x_promiscuous_disable(struct rte_eth_dev *eth_dev);
 int mlx4x_allmulticast_enable(struct rte_eth_dev *eth_dev);
 int mlx4x_allmulticast_disable(struct rte_eth_dev *eth_dev);
+int mlx4x_mac_addr_add(struct rte_eth_dev *eth_dev, struct rte_ether_addr *addr, uint32_t index,
+	uint32_t pool);
+void mlx4x_mac_addr_remove(struct rte_eth_dev *eth_dev, uint32_t index);
+int mlx4x_mac_addr_set(struct rte_eth_dev *eth_dev, struct rte_ether_addr *addr);
+int mlx4x_mc_addr_list_set(struct rte_eth_dev *eth_dev, struct rte_ether_addr *addrs,
+	uint32_t nb_addrs);
+void mlx4x_mc_addr_list_free(struct mlx4x_port *port);
+int mlx4x_vlan_filter_set(struct rte_eth_dev *eth_dev, uint16_t vid, int on);
+int mlx4x_vlan_offload_set(struct rte_eth_dev *eth_dev, int mask);
 
 /* mr.c */
 int mlx4x_mr_init(struct mlx4x_dev *dev);

@@ -93,7 +93,6 @@ init_port(struct rte_eth_dev *eth_dev, void *opaque)
 	int ret;
 
 	TAILQ_INIT(&port->rss_list);
-	LIST_INIT(&port->steer_rules);
 	port->timestamp_offset = -1;
 	port->data = eth_dev->data;
 	port->dev = dev;

@@ -113,7 +113,7 @@ outer_ptype(uint32_t tunnel)
 static bool
 is_hashed(const struct mlx4x_port *port, uint32_t idx)
 {
-	uint64_t fields = port->default_fields;
+	uint64_t fields = port->hashed_fields;
 
 	if (idx & MLX4X_RX_IDX_IPV6)
 		return fields & IBV_RX_HASH_SRC_IPV6;
