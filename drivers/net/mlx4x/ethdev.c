@@ -181,6 +181,7 @@ stop_locked(struct rte_eth_dev *eth_dev)
 	eth_dev->rx_pkt_burst = mlx4x_rx_burst_stopped;
 	eth_dev->tx_pkt_burst = mlx4x_tx_burst_stopped;
 	mlx4x_steer_remove_all(port);
+	mlx4x_flow_stop(port);
 	mlx4x_rxq_stop_all(port);
 	stop_tx_queues(eth_dev);
 	port->started = false;
@@ -204,7 +205,9 @@ start_locked(struct rte_eth_dev *eth_dev)
 	eth_dev->tx_pkt_burst = mlx4x_tx_select(eth_dev);
 	eth_dev->tx_pkt_prepare = mlx4x_tx_prepare;
 	port->started = true;
-	return mlx4x_steer_update(port);
+	/* Frames that a rule of the application takes must not meet the port's before. */
+	ret = mlx4x_flow_start(port);
+	return ret == 0 ? mlx4x_steer_update(port) : ret;
 }
 
 static int
@@ -270,6 +273,7 @@ mlx4x_dev_close(struct rte_eth_dev *eth_dev)
 		mlx4x_rx_queue_release(eth_dev, i);
 	for (i = 0; i < eth_dev->data->nb_tx_queues; i++)
 		mlx4x_tx_queue_release(eth_dev, i);
+	mlx4x_flow_fini(port);
 	mlx4x_mc_addr_list_free(port);
 	restore_netdev(port);
 	eth_dev->data->mac_addrs = NULL;	/* part of dev_private, which ethdev frees */
@@ -324,6 +328,8 @@ const struct eth_dev_ops mlx4x_ops = {
 	.rss_hash_conf_get = mlx4x_rss_hash_conf_get,
 	.reta_query = mlx4x_reta_query,
 	.reta_update = mlx4x_reta_update,
+	/* flow.c */
+	.flow_ops_get = mlx4x_flow_ops_get,
 	/* rxq.c */
 	.rx_queue_setup = mlx4x_rx_queue_setup,
 	.rx_queue_release = mlx4x_rx_queue_release,

@@ -22,6 +22,21 @@
 
 /* The last number that verbs take; the rules of steer.c have it. */
 #define MLX4X_STEER_PRIORITY 0xfff
+#define MLX4X_FLOW_MAX_PRIORITY (MLX4X_STEER_PRIORITY - 1)
+static_assert(MLX4X_FLOW_MAX_PRIORITY == 4094, "flow_items.c says this number");
+
+/* What ibv_create_flow() reads: as many of the specs as the attribute says. */
+struct mlx4x_flow_match {
+	struct ibv_flow_attr attr;
+	struct ibv_flow_spec_eth eth;
+	struct ibv_flow_spec_ipv4 ipv4;
+	struct ibv_flow_spec_tcp_udp l4;
+};
+static_assert(offsetof(struct mlx4x_flow_match, eth) == sizeof(struct ibv_flow_attr) &&
+	offsetof(struct mlx4x_flow_match, ipv4) == offsetof(struct mlx4x_flow_match, eth) +
+	sizeof(struct ibv_flow_spec_eth) &&
+	offsetof(struct mlx4x_flow_match, l4) == offsetof(struct mlx4x_flow_match, ipv4) +
+	sizeof(struct ibv_flow_spec_ipv4), "specs follow each other without a gap");
 
 /* A hash and the queues that it spreads over: what rules point to. */
 struct mlx4x_rss_conf {
@@ -30,6 +45,29 @@ struct mlx4x_rss_conf {
 	uint16_t first_queue;	/* multiple of nb_queues */
 	uint16_t nb_queues;	/* power of two */
 };
+
+/* What happens to frames that match. */
+struct mlx4x_flow_fate {
+	bool drop;
+	bool own_key;		/* else that of the port, whatever it will be */
+	bool own_fields;
+	struct mlx4x_rss_conf rss;
+};
+
+/* What a fate may ask for. */
+struct mlx4x_flow_limits {
+	uint16_t nb_rx_queues;
+	uint32_t max_rss_queues;
+	uint64_t rss_fields;
+};
+
+/* flow_items.c */
+int mlx4x_flow_match_parse(struct mlx4x_flow_match *match, const struct rte_flow_attr *attr,
+	const struct rte_flow_item *pattern, struct rte_flow_error *error);
+
+/* flow_actions.c */
+int mlx4x_flow_fate_parse(struct mlx4x_flow_fate *fate, const struct mlx4x_flow_limits *limits,
+	const struct rte_flow_action *actions, struct rte_flow_error *error);
 
 /* rss_types.c */
 uint64_t mlx4x_rss_fields(uint64_t hf);

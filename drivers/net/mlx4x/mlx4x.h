@@ -298,6 +298,15 @@ struct mlx4x_steer {
 	size_t nb_rules;
 };
 
+/* Where rules of rte_flow send what they drop. */
+struct mlx4x_drop {
+	uint32_t refcnt;
+	struct ibv_cq *cq;
+	struct ibv_qp *qp;
+};
+
+TAILQ_HEAD(mlx4x_flow_list, rte_flow);
+
 /* An Ethernet port: the private data of its ethdev. */
 struct mlx4x_port {
 	struct mlx4x_dev *dev;
@@ -316,6 +325,8 @@ struct mlx4x_port {
 	struct mlx4x_rss_list rss_list;
 	/* Which frames the port takes. Primary process only, but for the MAC table. */
 	struct mlx4x_steer steer;
+	struct mlx4x_flow_list flows;	/* of the application, in order of creation */
+	struct mlx4x_drop drop;
 	struct rte_ether_addr *mc_addrs;	/* multicast groups joined */
 	uint32_t nb_mc_addrs;
 	struct rte_ether_addr mac[MLX4X_MAX_MAC_ADDRS];
@@ -458,6 +469,18 @@ int mlx4x_mc_addr_list_set(struct rte_eth_dev *eth_dev, struct rte_ether_addr *a
 void mlx4x_mc_addr_list_free(struct mlx4x_port *port);
 int mlx4x_vlan_filter_set(struct rte_eth_dev *eth_dev, uint16_t vid, int on);
 int mlx4x_vlan_offload_set(struct rte_eth_dev *eth_dev, int mask);
+
+/* flow.c: rte_flow */
+int mlx4x_flow_ops_get(struct rte_eth_dev *eth_dev, const struct rte_flow_ops **ops);
+int mlx4x_flow_start(struct mlx4x_port *port);
+void mlx4x_flow_stop(struct mlx4x_port *port);
+void mlx4x_flow_fini(struct mlx4x_port *port);
+int mlx4x_flow_retarget_begin(struct mlx4x_port *port);
+void mlx4x_flow_retarget_end(struct mlx4x_port *port, bool commit);
+
+/* flow_drop.c */
+struct ibv_qp *mlx4x_drop_get(struct mlx4x_port *port);
+void mlx4x_drop_put(struct mlx4x_port *port);
 
 /* mr.c */
 int mlx4x_mr_init(struct mlx4x_dev *dev);

@@ -93,6 +93,7 @@ init_port(struct rte_eth_dev *eth_dev, void *opaque)
 	int ret;
 
 	TAILQ_INIT(&port->rss_list);
+	TAILQ_INIT(&port->flows);
 	port->timestamp_offset = -1;
 	port->data = eth_dev->data;
 	port->dev = dev;
@@ -102,7 +103,8 @@ init_port(struct rte_eth_dev *eth_dev, void *opaque)
 	if (ret != 0)
 		return ret;
 	eth_dev->data->mac_addrs = port->mac;
-	eth_dev->data->dev_flags |= RTE_ETH_DEV_INTR_LSC | RTE_ETH_DEV_INTR_RMV;
+	eth_dev->data->dev_flags |= RTE_ETH_DEV_INTR_LSC | RTE_ETH_DEV_INTR_RMV |
+		RTE_ETH_DEV_FLOW_OPS_THREAD_SAFE;
 	eth_dev->intr_handle = port->rx_intr;
 	eth_dev->dev_ops = &mlx4x_ops;
 	eth_dev->rx_pkt_burst = mlx4x_rx_burst_stopped;

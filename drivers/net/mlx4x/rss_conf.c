@@ -90,6 +90,19 @@ mlx4x_rss_configure(struct mlx4x_port *port)
 	return 0;
 }
 
+/* Makes the rules of a port that runs use its new hash. All of them, or none. */
+static int
+retarget(struct mlx4x_port *port)
+{
+	int ret = mlx4x_flow_retarget_begin(port);
+
+	if (ret != 0)
+		return ret;
+	ret = mlx4x_steer_retarget(port);
+	mlx4x_flow_retarget_end(port, ret == 0);
+	return ret;
+}
+
 int
 mlx4x_rss_hash_update(struct rte_eth_dev *eth_dev, struct rte_eth_rss_conf *rss)
 {
@@ -105,7 +118,7 @@ mlx4x_rss_hash_update(struct rte_eth_dev *eth_dev, struct rte_eth_rss_conf *rss)
 	set_hash(port, mlx4x_rss_fields(rss->rss_hf),
 		rss->rss_key != NULL ? rss->rss_key : old_key);
 	if (port->started) {
-		ret = mlx4x_steer_retarget(port);
+		ret = retarget(port);
 	} else {
 		port->hashed_fields = port->default_fields;
 		mlx4x_rx_table_build(port);
