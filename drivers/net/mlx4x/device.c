@@ -311,3 +311,16 @@ mlx4x_device_of(const struct rte_pci_device *pci)
 	}
 	return NULL;
 }
+
+/* The clock that Rx time stamps come from, in its own ticks. */
+int
+mlx4x_read_clock(struct rte_eth_dev *eth_dev, uint64_t *clock)
+{
+	const struct mlx4x_dev *dev = mlx4x_port_of(eth_dev)->dev;
+	struct ibv_values_ex values = { .comp_mask = IBV_VALUES_MASK_RAW_CLOCK };
+	int ret = ibv_query_rt_values_ex(dev->ctx, &values);
+
+	if (ret == 0)
+		*clock = (uint64_t)values.raw_clock.tv_nsec & dev->caps.timestamp_mask;
+	return -ret;
+}

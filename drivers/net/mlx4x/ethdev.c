@@ -12,6 +12,7 @@
 #include <rte_mbuf_dyn.h>
 
 #include "mlx4x.h"
+#include "queue_status.h"
 #include "rx_burst.h"
 #include "tx_burst.h"
 #include "tx_multi.h"
@@ -182,6 +183,7 @@ stop_locked(struct rte_eth_dev *eth_dev)
 	eth_dev->tx_pkt_burst = mlx4x_tx_burst_stopped;
 	mlx4x_steer_remove_all(port);
 	mlx4x_flow_stop(port);
+	mlx4x_rx_intr_stop(eth_dev);
 	mlx4x_rxq_stop_all(port);
 	stop_tx_queues(eth_dev);
 	port->started = false;
@@ -198,12 +200,13 @@ start_locked(struct rte_eth_dev *eth_dev)
 	if (ret == 0)
 		ret = mlx4x_rxq_start_all(port);
 	if (ret == 0)
+		ret = mlx4x_rx_intr_start(eth_dev);
+	if (ret == 0)
 		ret = start_tx_queues(port);
 	if (ret != 0)
 		return ret;
 	eth_dev->rx_pkt_burst = mlx4x_rx_select(eth_dev);
 	eth_dev->tx_pkt_burst = mlx4x_tx_select(eth_dev);
-	eth_dev->tx_pkt_prepare = mlx4x_tx_prepare;
 	port->started = true;
 	/* Frames that a rule of the application takes must not meet the port's before. */
 	ret = mlx4x_flow_start(port);
@@ -258,6 +261,36 @@ restore_netdev(struct mlx4x_port *port)
 		MLX4X_LOG(port, WARNING, "the kernel interface keeps MTU %u", mtu);
 }
 
+/* Queues, rules and addresses go, the port is stopped. */
+static void
+forget_configuration(struct rte_eth_dev *eth_dev)
+{
+	struct mlx4x_port *port = mlx4x_port_of(eth_dev);
+	uint16_t i;
+
+	for (i = 0; i < eth_dev->data->nb_rx_queues; i++)
+		mlx4x_rx_queue_release(eth_dev, i);
+	for (i = 0; i < eth_dev->data->nb_tx_queues; i++)
+		mlx4x_tx_queue_release(eth_dev, i);
+	mlx4x_flow_fini(port);
+	mlx4x_mc_addr_list_free(port);
+	restore_netdev(port);
+}
+
+/* Back to the state after probing; ethdev has stopped the port. */
+static int
+dev_reset(struct rte_eth_dev *eth_dev)
+{
+	struct mlx4x_port *port = mlx4x_port_of(eth_dev);
+
+	forget_configuration(eth_dev);
+	memset(port->mac, 0, sizeof(port->mac));
+	eth_dev->data->promiscuous = 0;
+	eth_dev->data->all_multicast = 0;
+	port->isolated = false;
+	return mlx4x_learn_from_kernel(port);
+}
+
 int
 mlx4x_dev_close(struct rte_eth_dev *eth_dev)
 {
@@ -269,13 +302,7 @@ mlx4x_dev_close(struct rte_eth_dev *eth_dev)
 		return 0;
 	if (port->started)
 		mlx4x_dev_stop(eth_dev);
-	for (i = 0; i < eth_dev->data->nb_rx_queues; i++)
-		mlx4x_rx_queue_release(eth_dev, i);
-	for (i = 0; i < eth_dev->data->nb_tx_queues; i++)
-		mlx4x_tx_queue_release(eth_dev, i);
-	mlx4x_flow_fini(port);
-	mlx4x_mc_addr_list_free(port);
-	restore_netdev(port);
+	forget_configuration(eth_dev);
 	eth_dev->data->mac_addrs = NULL;	/* part of dev_private, which ethdev frees */
 	mlx4x_lock(dev);
 	dev->port[port->number - 1] = NULL;
@@ -300,6 +327,7 @@ const struct eth_dev_ops mlx4x_ops = {
 	.dev_start = dev_start,
 	.dev_stop = mlx4x_dev_stop,
 	.dev_close = mlx4x_dev_close,
+	.dev_reset = dev_reset,
 	.fw_version_get = fw_version_get,
 	.is_removed = mlx4x_is_removed,
 	/* rx_table.c */
@@ -335,6 +363,12 @@ const struct eth_dev_ops mlx4x_ops = {
 	.rx_queue_release = mlx4x_rx_queue_release,
 	.rx_queue_start = mlx4x_rx_queue_start,
 	.rx_queue_stop = mlx4x_rx_queue_stop,
+	.rx_queue_intr_enable = mlx4x_rx_intr_enable,
+	.rx_queue_intr_disable = mlx4x_rx_intr_disable,
+	/* queue_status.c */
+	.get_monitor_addr = mlx4x_get_monitor_addr,
+	/* device.c */
+	.read_clock = mlx4x_read_clock,
 	/* txq.c, tx_complete.c */
 	.tx_queue_setup = mlx4x_tx_queue_setup,
 	.tx_queue_release = mlx4x_tx_queue_release,

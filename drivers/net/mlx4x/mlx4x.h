@@ -207,7 +207,6 @@ struct mlx4x_rxq {
 	struct ibv_cq *cq;
 	struct ibv_wq *wq;
 	struct mlx4dv_cq dv_cq;
-	uint32_t arm_sn;
 	uint8_t last_syndrome;		/* of the last completion with an error */
 	uint8_t last_vendor_err;
 	struct mlx4x_mr_range mr;	/* the region of the last buffer posted */
@@ -316,7 +315,7 @@ struct mlx4x_port {
 	bool started;
 	uint16_t kernel_mtu;		/* of the netdev before we came */
 	unsigned int if_index;
-	struct rte_intr_handle *rx_intr;	/* receive interrupts, see intr.c */
+	struct rte_intr_handle *rx_intr;	/* receive interrupts, see rx_intr.c */
 	/* Receive hash of the port. */
 	uint64_t default_fields;	/* IBV_RX_HASH_* */
 	uint8_t rss_key[MLX4X_RSS_KEY_SIZE];
@@ -369,6 +368,10 @@ struct ibv_device *mlx4x_device_find(const struct rte_pci_device *pci,
 struct mlx4x_dev *mlx4x_device_open(struct rte_pci_device *pci);
 void mlx4x_device_close(struct mlx4x_dev *dev);
 struct mlx4x_dev *mlx4x_device_of(const struct rte_pci_device *pci);
+int mlx4x_read_clock(struct rte_eth_dev *eth_dev, uint64_t *clock);
+
+/* probe.c */
+int mlx4x_learn_from_kernel(struct mlx4x_port *port);
 
 /* ethdev.c */
 extern const struct eth_dev_ops mlx4x_ops;
@@ -503,6 +506,12 @@ void mlx4x_service_stop(struct mlx4x_dev *dev);
 int mlx4x_async_start(struct mlx4x_dev *dev);
 void mlx4x_async_stop(struct mlx4x_dev *dev);
 int mlx4x_is_removed(struct rte_eth_dev *eth_dev);
+
+/* rx_intr.c */
+int mlx4x_rx_intr_start(struct rte_eth_dev *eth_dev);
+void mlx4x_rx_intr_stop(struct rte_eth_dev *eth_dev);
+int mlx4x_rx_intr_enable(struct rte_eth_dev *eth_dev, uint16_t idx);
+int mlx4x_rx_intr_disable(struct rte_eth_dev *eth_dev, uint16_t idx);
 
 /* stats.c */
 int mlx4x_stats_get(struct rte_eth_dev *eth_dev, struct rte_eth_stats *stats);

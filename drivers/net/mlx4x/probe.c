@@ -15,6 +15,7 @@
 #include <rte_malloc.h>
 
 #include "mlx4x.h"
+#include "queue_status.h"
 #include "rx_burst.h"
 #include "tx_burst.h"
 
@@ -63,8 +64,8 @@ check_link_layer(struct mlx4x_dev *dev, unsigned int number)
 }
 
 /* What the kernel's interface of the port says about it. */
-static int
-learn_from_kernel(struct mlx4x_port *port)
+int
+mlx4x_learn_from_kernel(struct mlx4x_port *port)
 {
 	char ifname[IF_NAMESIZE];
 	int ret = mlx4x_netdev_name(port, ifname);
@@ -97,7 +98,7 @@ init_port(struct rte_eth_dev *eth_dev, void *opaque)
 	port->timestamp_offset = -1;
 	port->data = eth_dev->data;
 	port->dev = dev;
-	ret = learn_from_kernel(port);
+	ret = mlx4x_learn_from_kernel(port);
 	if (ret == 0)
 		ret = mlx4x_netdev_set_up(port, true);
 	if (ret != 0)
@@ -105,10 +106,13 @@ init_port(struct rte_eth_dev *eth_dev, void *opaque)
 	eth_dev->data->mac_addrs = port->mac;
 	eth_dev->data->dev_flags |= RTE_ETH_DEV_INTR_LSC | RTE_ETH_DEV_INTR_RMV |
 		RTE_ETH_DEV_FLOW_OPS_THREAD_SAFE;
-	eth_dev->intr_handle = port->rx_intr;
 	eth_dev->dev_ops = &mlx4x_ops;
 	eth_dev->rx_pkt_burst = mlx4x_rx_burst_stopped;
 	eth_dev->tx_pkt_burst = mlx4x_tx_burst_stopped;
+	eth_dev->tx_pkt_prepare = mlx4x_tx_prepare;
+	eth_dev->rx_queue_count = mlx4x_rx_queue_count;
+	eth_dev->rx_descriptor_status = mlx4x_rx_descriptor_status;
+	eth_dev->tx_descriptor_status = mlx4x_tx_descriptor_status;
 	return 0;
 }
 

@@ -190,7 +190,6 @@ lay_out(struct mlx4x_rxq *rxq)
 	rxq->ci = 0;
 	rxq->pi = 0;
 	rxq->cq_offset = 0;
-	rxq->arm_sn = 0;
 	rxq->crc_len = rxq->offloads & RTE_ETH_RX_OFFLOAD_KEEP_CRC ? RTE_ETHER_CRC_LEN : 0;
 	rxq->rearm = rearm_word(rxq);
 	rxq->data_offset = sizeof(struct rte_mbuf) + rte_pktmbuf_priv_size(rxq->mp) + rxq->headroom;
