@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* See self_port.h. */
+
+#include "self_port.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <rte_cycles.h>
+#include <rte_eal.h>
+
+#include "vcx3.h"
+
+#define NB_MBUFS 2047
+
+struct rte_mempool *pool;
+
+static struct rte_ether_addr mac;
+
+int
+self_init(int argc, char **argv)
+{
+	int used = rte_eal_init(argc, argv);
+
+	setlinebuf(stdout);
+	if (used < 0 || rte_eth_dev_count_avail() != 1) {
+		printf("no EAL, or not one port\n");
+		return -1;
+	}
+	pool = rte_pktmbuf_pool_create("frames", NB_MBUFS, 0, 0, 2176, SOCKET_ID_ANY);
+	return pool == NULL ? -1 : used;
+}
+
+int
+self_start(const struct rte_eth_conf *conf)
+{
+	int socket = rte_eth_dev_socket_id(PORT);
+
+	CHECK(rte_eth_dev_configure(PORT, 1, 1, conf) == 0);
+	CHECK(rte_eth_rx_queue_setup(PORT, 0, RING, socket, NULL, pool) == 0);
+	CHECK(rte_eth_tx_queue_setup(PORT, 0, RING, socket, NULL) == 0);
+	CHECK(rte_eth_dev_start(PORT) == 0);
+	CHECK(rte_eth_macaddr_get(PORT, &mac) == 0);
+	return 0;
+}
+
+void
+write_frame(struct rte_mbuf *mbuf, uint16_t number)
+{
+	uint8_t *data = rte_pktmbuf_mtod(mbuf, uint8_t *);
+
+	mbuf->data_len = FRAME;
+	mbuf->pkt_len = FRAME;
+	memset(data, 0x5a, FRAME);
+	memcpy(data, &mac, sizeof(mac));
+	memset(data + 6, 2, 6);
+	data[12] = 0x88;
+	data[13] = 0xb5;	/* local experimental EtherType */
+	memcpy(data + 14, &number, sizeof(number));
+}
+
+struct rte_mbuf *
+new_frame(uint16_t number)
+{
+	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pool);
+
+	if (mbuf != NULL)
+		write_frame(mbuf, number);
+	return mbuf;
+}
+
+/* The driver may ask for patience while it registers memory or repairs a queue. */
+bool
+send_frame(struct rte_mbuf *mbuf)
+{
+	unsigned int ms;
+
+	for (ms = 0; ms < WAIT_MS; ms++) {
+		if (rte_eth_tx_burst(PORT, 0, &mbuf, 1) == 1)
+			return true;
+		rte_delay_us_sleep(1000);
+	}
+	rte_pktmbuf_free(mbuf);
+	return false;
+}
+
+struct rte_mbuf *
+receive_frame(void)
+{
+	struct rte_mbuf *mbuf;
+	unsigned int ms;
+
+	for (ms = 0; ms < WAIT_MS; ms++) {
+		if (rte_eth_rx_burst(PORT, 0, &mbuf, 1) == 1)
+			return mbuf;
+		rte_delay_us_sleep(1000);
+	}
+	return NULL;
+}
+
+bool
+take_frame(uint16_t number)
+{
+	struct rte_mbuf *mbuf = receive_frame();
+	bool ok = mbuf != NULL && mbuf->pkt_len == FRAME &&
+		memcmp(rte_pktmbuf_mtod_offset(mbuf, void *, 14), &number, sizeof(number)) == 0;
+
+	rte_pktmbuf_free(mbuf);
+	return ok;
+}
+
+int
+echo(struct rte_mbuf *mbuf, uint16_t number)
+{
+	CHECK(mbuf != NULL);
+	CHECK(send_frame(mbuf));
+	CHECK(take_frame(number));
+	return 0;
+}
+
+uint64_t
+send_errors(void)
+{
+	struct rte_eth_stats stats = { 0 };
+
+	rte_eth_stats_get(PORT, &stats);
+	return stats.oerrors;
+}
+
+/* The path of the socket is what the test was given in CARD_CONTROL. */
+bool
+card_ctl(const char *format, ...)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	const char *path = getenv("CARD_CONTROL");
+	char text[512] = "";
+	va_list arguments;
+	bool ok;
+	int fd;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text) - 1, format, arguments);
+	va_end(arguments);
+	strcat(text, "\n");
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path != NULL ? path : "");
+	ok = fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0 &&
+		write(fd, text, strlen(text)) == (ssize_t)strlen(text) &&
+		read(fd, text, sizeof(text) - 1) >= 2 && memcmp(text, "ok", 2) == 0;
+	if (!ok)
+		printf("the card does not take \"%s\"\n", text);
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+static const char *
+counters_text(void)
+{
+	static char text[65536];
+
+	return vcx3_counters_text(text, sizeof(text)) != 0 ? text : "";
+}
+
+long
+card_counter(const char *name)
+{
+	char key[64];
+	const char *at;
+
+	snprintf(key, sizeof(key), "\"%s\": ", name);
+	at = strstr(counters_text(), key);
+	return at != NULL ? atol(at + strlen(key)) : -1;
+}
+
+long
+card_census(void)
+{
+	const char *at = strstr(counters_text(), "\"census\": {");
+	long nb = 0;
+
+	if (at == NULL)
+		return -1;
+	while ((at = strchr(at + 1, ':')) != NULL)
+		nb += atol(at + 1);
+	return nb;
+}
+
+static bool
+run_one(const struct self_test *test)
+{
+	int result;
+
+	rte_eth_stats_reset(PORT);
+	result = test->run();
+	if (rte_eth_dev_stop(PORT) != 0)
+		result = -1;
+	if (result == 0 && rte_mempool_in_use_count(pool) != 0) {
+		printf("%s: %u mbufs are lost\n", test->name, rte_mempool_in_use_count(pool));
+		result = -1;
+	}
+	printf("%s: %s\n", test->name, result == 0 ? "ok" : "FAILED");
+	return result == 0;
+}
+
+int
+self_run(const struct self_test *tests, unsigned int nb, const char *only)
+{
+	unsigned int i, failed = 0;
+
+	for (i = 0; i < nb; i++) {
+		if (only == NULL || strcmp(only, tests[i].name) == 0)
+			failed += !run_one(&tests[i]);
+	}
+	if (rte_eth_dev_close(PORT) != 0)
+		failed++;
+	if (card_census() != 0) {
+		printf("%ld verbs objects are left\n", card_census());
+		failed++;
+	}
+	rte_mempool_free(pool);
+	rte_eal_cleanup();
+	return failed != 0;
+}
