@@ -128,6 +128,20 @@ XDPVM_HELPER(ktime_get_coarse_ns);
 XDPVM_HELPER(ktime_get_tai_ns);
 XDPVM_HELPER(jiffies64);
 
+/* map_ringbuf.c, map_perf.c */
+XDPVM_HELPER(ringbuf_reserve);
+XDPVM_HELPER(ringbuf_submit);
+XDPVM_HELPER(ringbuf_discard);
+XDPVM_HELPER(ringbuf_output);
+XDPVM_HELPER(ringbuf_query);
+XDPVM_HELPER(perf_event_output);
+
+/* helper_flow.c */
+XDPVM_HELPER(loop);
+XDPVM_HELPER(for_each_map_elem);
+XDPVM_HELPER(spin_lock);
+XDPVM_HELPER(spin_unlock);
+
 /* trace.c */
 XDPVM_HELPER(trace_printk);
 XDPVM_HELPER(trace_vprintk);

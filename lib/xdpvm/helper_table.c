@@ -151,6 +151,60 @@ static const struct xdpvm_helper helpers[] = {
 			  XDPVM_ARG_MEM_OR_NULL, XDPVM_ARG_SIZE_OR_ZERO },
 		.ret = XDPVM_RET_INTEGER,
 	},
+	[BPF_FUNC_ringbuf_reserve] = {
+		.name = "ringbuf_reserve", .since = "5.8", .fn = xdpvm_help_ringbuf_reserve,
+		.args = { XDPVM_ARG_MAP, XDPVM_ARG_CONST_SIZE, XDPVM_ARG_ANYTHING },
+		.ret = XDPVM_RET_RINGBUF_MEM_OR_NULL,
+	},
+	[BPF_FUNC_ringbuf_submit] = {
+		.name = "ringbuf_submit", .since = "5.8", .fn = xdpvm_help_ringbuf_submit,
+		.args = { XDPVM_ARG_RINGBUF_MEM, XDPVM_ARG_ANYTHING },
+		.ret = XDPVM_RET_VOID,
+	},
+	[BPF_FUNC_ringbuf_discard] = {
+		.name = "ringbuf_discard", .since = "5.8", .fn = xdpvm_help_ringbuf_discard,
+		.args = { XDPVM_ARG_RINGBUF_MEM, XDPVM_ARG_ANYTHING },
+		.ret = XDPVM_RET_VOID,
+	},
+	[BPF_FUNC_ringbuf_output] = {
+		.name = "ringbuf_output", .since = "5.8", .fn = xdpvm_help_ringbuf_output,
+		.args = { XDPVM_ARG_MAP, XDPVM_ARG_MEM, XDPVM_ARG_SIZE_OR_ZERO,
+			  XDPVM_ARG_ANYTHING },
+		.ret = XDPVM_RET_INTEGER,
+	},
+	[BPF_FUNC_ringbuf_query] = {
+		.name = "ringbuf_query", .since = "5.8", .fn = xdpvm_help_ringbuf_query,
+		.args = { XDPVM_ARG_MAP, XDPVM_ARG_ANYTHING },
+		.ret = XDPVM_RET_INTEGER,
+	},
+	[BPF_FUNC_perf_event_output] = {
+		.name = "perf_event_output", .since = "4.18", .fn = xdpvm_help_perf_event_output,
+		.args = { XDPVM_ARG_CTX, XDPVM_ARG_MAP, XDPVM_ARG_ANYTHING, XDPVM_ARG_MEM,
+			  XDPVM_ARG_SIZE_OR_ZERO },
+		.ret = XDPVM_RET_INTEGER,
+	},
+	[BPF_FUNC_loop] = {
+		.name = "loop", .since = "5.17", .fn = xdpvm_help_loop,
+		.args = { XDPVM_ARG_ANYTHING, XDPVM_ARG_FUNCTION, XDPVM_ARG_STACK_OR_NULL,
+			  XDPVM_ARG_ANYTHING },
+		.ret = XDPVM_RET_INTEGER,
+	},
+	[BPF_FUNC_for_each_map_elem] = {
+		.name = "for_each_map_elem", .since = "5.13", .fn = xdpvm_help_for_each_map_elem,
+		.args = { XDPVM_ARG_MAP, XDPVM_ARG_FUNCTION, XDPVM_ARG_STACK_OR_NULL,
+			  XDPVM_ARG_ANYTHING },
+		.ret = XDPVM_RET_INTEGER,
+	},
+	[BPF_FUNC_spin_lock] = {
+		.name = "spin_lock", .since = "5.1", .fn = xdpvm_help_spin_lock,
+		.args = { XDPVM_ARG_SPIN_LOCK },
+		.ret = XDPVM_RET_VOID,
+	},
+	[BPF_FUNC_spin_unlock] = {
+		.name = "spin_unlock", .since = "5.1", .fn = xdpvm_help_spin_unlock,
+		.args = { XDPVM_ARG_SPIN_LOCK },
+		.ret = XDPVM_RET_VOID,
+	},
 	/* The engines do the call: fn is never used. */
 	[BPF_FUNC_tail_call] = {
 		.name = "tail_call", .since = "4.8",

@@ -10,6 +10,8 @@
 static const struct xdpvm_map_ops *const map_types[] = {
 	[BPF_MAP_TYPE_HASH] = &xdpvm_map_hash_ops,
 	[BPF_MAP_TYPE_ARRAY] = &xdpvm_map_array_ops,
+	[BPF_MAP_TYPE_PERF_EVENT_ARRAY] = &xdpvm_map_perf_ops,
+	[BPF_MAP_TYPE_RINGBUF] = &xdpvm_map_ringbuf_ops,
 	[BPF_MAP_TYPE_HASH_OF_MAPS] = &xdpvm_map_hash_of_maps_ops,
 	[BPF_MAP_TYPE_ARRAY_OF_MAPS] = &xdpvm_map_array_of_maps_ops,
 	[BPF_MAP_TYPE_STACK] = &xdpvm_map_queue_ops,

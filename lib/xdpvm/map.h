@@ -141,6 +141,10 @@ const struct xdpvm_map_ops *xdpvm_map_ops_of(enum bpf_map_type type);
 int xdpvm_map_init(struct xdpvm_map *map);
 void xdpvm_map_fini(struct xdpvm_map *map);
 
+/* bpf_for_each_map_elem() on an array or a hash: elements visited or a negative errno. */
+long xdpvm_map_for_each(struct xdpvm_map *map, uint64_t callback, uint64_t ctx, uint64_t flags,
+			struct xdpvm_buff *buff);
+
 bool xdpvm_map_is_percpu(enum bpf_map_type type);
 
 /* Refuses flags that are not in allowed, and those that exclude each other: -EINVAL. */

@@ -17,8 +17,10 @@ extern const struct xdpvm_map_ops xdpvm_map_lru_hash_ops;
 extern const struct xdpvm_map_ops xdpvm_map_lru_percpu_hash_ops;
 extern const struct xdpvm_map_ops xdpvm_map_percpu_array_ops;
 extern const struct xdpvm_map_ops xdpvm_map_percpu_hash_ops;
-extern const struct xdpvm_map_ops xdpvm_map_queue_ops;
-extern const struct xdpvm_map_ops xdpvm_map_xskmap_ops;
+extern const struct xdpvm_map_ops xdpvm_map_perf_ops;
 extern const struct xdpvm_map_ops xdpvm_map_prog_array_ops;
+extern const struct xdpvm_map_ops xdpvm_map_queue_ops;
+extern const struct xdpvm_map_ops xdpvm_map_ringbuf_ops;
+extern const struct xdpvm_map_ops xdpvm_map_xskmap_ops;
 
 #endif /* XDPVM_MAP_TYPES_H */
