@@ -4,6 +4,7 @@
 
 #include "card.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
@@ -357,6 +358,19 @@ uv_card_power_on(struct uv_card *card)
 	/* The caller unlocks what it locked, which now includes the runner. */
 	vcx3_runner_lock(card->runner);
 	return uv_service_start(card);
+}
+
+void
+uv_card_write_clock(struct uv_card *card)
+{
+	struct uv_context *context;
+	uint64_t clock_be;
+
+	uv_lock_front(card);
+	clock_be = htobe64(vcx3_core_clock(card->core));
+	for (context = card->contexts; context != NULL; context = context->next)
+		*(volatile uint64_t *)(context->pages + UV_PAGE_CLOCK * UV_PAGE) = clock_be;
+	uv_unlock_front(card);
 }
 
 void

@@ -102,6 +102,12 @@ void uv_unlock_front(struct uv_card *card);
 /* True in a child of the process that made the card: it has descriptors but no engine. */
 bool uv_is_forked(void);
 
+/*
+ * Brings the clock pages of all contexts up to date: two big-endian words, high first (C.1). The
+ * page is memory, so between two calls the clock stands still; nothing of the engine stops.
+ */
+void uv_card_write_clock(struct uv_card *card);
+
 /* Removes the card under everybody's feet; puts a new one in. */
 void uv_card_unplug(struct uv_card *card);
 int uv_card_replug(struct uv_card *card);

@@ -64,7 +64,16 @@ uv_cmd_dealloc_pd(struct uv_command *command)
 	return pd != NULL ? uv_object_destroy(command->card, pd) : -EINVAL;
 }
 
-/* The kernel pins every page, for writing when the device may write: unmapped is EFAULT. */
+/* Kernels before 5.14 do not know the advice: with them no region is looked at. */
+static bool
+can_populate(uint64_t page)
+{
+	uint64_t here = (uintptr_t)&page & ~(page - 1);
+
+	return madvise((void *)(uintptr_t)here, page, MADV_POPULATE_READ) == 0;
+}
+
+/* The kernel pins every page, for writing when the device may write: without access EFAULT. */
 static int
 pin(uint64_t start, uint64_t length, bool writable)
 {
@@ -75,8 +84,9 @@ pin(uint64_t start, uint64_t length, bool writable)
 	if (madvise((void *)(uintptr_t)from, to - from,
 		    writable ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) == 0)
 		return 0;
-	/* A kernel before 5.14 does not know the advice: then nothing is checked here. */
-	return errno == EINVAL ? 0 : errno == ENOMEM ? -EFAULT : -errno;
+	if (errno == EINVAL)
+		return can_populate(page) ? -EFAULT : 0;
+	return errno == ENOMEM ? -EFAULT : -errno;
 }
 
 static int

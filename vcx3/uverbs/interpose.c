@@ -301,6 +301,8 @@ map_page(struct uv_context *context, void *at, size_t length, int prot, int flag
 	mapped = uv_real()->mmap(at, length, trapped ? PROT_NONE : prot, flags, fd, offset);
 	if (mapped == MAP_FAILED)
 		return mapped;
+	if (page == UV_PAGE_CLOCK)
+		uv_card_write_clock(card);
 	uv_lock(card);
 	if (page == UV_PAGE_CLOCK)
 		card->clock_mapped = true;

@@ -25,23 +25,6 @@ static atomic_bool stops;
 static bool runs;
 static int listen_fd = -1;
 
-/*
- * The clock page: two big-endian words, high first (C.1). The engine goes on meanwhile: what it
- * reads of a context does not change here.
- */
-static void
-write_clock(struct uv_card *card)
-{
-	struct uv_context *context;
-	uint64_t now = vcx3_core_clock(card->core);
-	uint64_t clock_be = __builtin_bswap64(now);
-
-	uv_lock_front(card);
-	for (context = card->contexts; context != NULL; context = context->next)
-		*(volatile uint64_t *)(context->pages + UV_PAGE_CLOCK * UV_PAGE) = clock_be;
-	uv_unlock_front(card);
-}
-
 /* What another process did to a netdev reaches the port here. */
 static void
 follow_netdevs(struct uv_card *card)
@@ -86,7 +69,7 @@ serve(void *argument)
 		if (poll(&waited, 1, wait_ms) > 0)
 			uv_control_serve(card, listen_fd);
 		if (card->clock_mapped)
-			write_clock(card);
+			uv_card_write_clock(card);
 		turn_ms += wait_ms;
 		save_ms += wait_ms;
 		if (turn_ms >= TURN_MS) {

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Starting a worker and talking with it; see child.h. */
+
+#include "child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MAX_WORDS 64
+#define TEXT_SIZE 4096
+
+/* The words of a command, whose text is kept here. */
+struct words {
+	char *word[MAX_WORDS + 1];
+	int nb;
+	char text[TEXT_SIZE];
+	size_t used;
+};
+
+__attribute__((format(printf, 2, 3)))
+static void
+add(struct words *words, const char *format, ...)
+{
+	char *at = words->text + words->used;
+	size_t room = sizeof(words->text) - words->used;
+	va_list arguments;
+	int length;
+
+	va_start(arguments, format);
+	length = vsnprintf(at, room, format, arguments);
+	va_end(arguments);
+	if (words->nb == MAX_WORDS || length < 0 || (size_t)length >= room)
+		return;
+	words->used += length + 1;
+	words->word[words->nb++] = at;
+}
+
+/* Path of this program; static memory. */
+static const char *
+self_path(void)
+{
+	static char self[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	if (length < 0)
+		return NULL;
+	self[length] = '\0';
+	return self;
+}
+
+static const char *
+find_near(const char *const *places, size_t nb, char *found)
+{
+	const char *self = self_path();
+	size_t i;
+
+	if (self == NULL)
+		return NULL;
+	for (i = 0; i < nb; i++) {
+		int ret = snprintf(found, PATH_MAX, "%.*s/%s",
+			(int)(strrchr(self, '/') - self), self, places[i]);
+
+		if (ret < PATH_MAX && access(found, R_OK) == 0)
+			return found;
+	}
+	return NULL;
+}
+
+const char *
+perf_find_ours(const struct perf_options *options)
+{
+	static const char *const places[] = {
+		"../../drivers/net/mlx4x/librte_net_mlx4x.so",
+		"../lib/x86_64-linux-gnu/mlx4x/librte_net_mlx4x.so",
+		"../lib/mlx4x/librte_net_mlx4x.so",
+	};
+	static char found[PATH_MAX];
+
+	return options->ours != NULL ? options->ours :
+		find_near(places, sizeof(places) / sizeof(places[0]), found);
+}
+
+const char *
+perf_find_launcher(const struct perf_options *options)
+{
+	static const char *const places[] = { "../../vcx3/vcx3", "vcx3" };
+	static char found[PATH_MAX];
+
+	return options->launcher != NULL ? options->launcher :
+		find_near(places, sizeof(places) / sizeof(places[0]), found);
+}
+
+static void
+add_launcher(struct words *words, const struct perf_options *options,
+	const struct perf_point *point)
+{
+	add(words, "%s", perf_find_launcher(options));
+	if (!options->thread)
+		add(words, "--step");
+	if (options->cold || options->cold_data)
+		add(words, options->cold_data ? "--cold-data" : "--cold");
+	if (point->at[PERF_FRAME] > 1514) {
+		add(words, "--mtu");
+		add(words, "%u", point->at[PERF_FRAME] - 14);
+	}
+	add(words, "--cqe-size");
+	add(words, "%u", point->at[PERF_CQE]);
+	add(words, "--wire");
+	add(words, "1=gen:size=%u,flows=%u", point->at[PERF_FRAME], point->at[PERF_FLOWS]);
+	add(words, "--wire");
+	add(words, "2=sink");
+	add(words, "--");
+}
+
+static void
+make_command(struct words *words, const struct perf_options *options, const char *driver,
+	const struct perf_point *point)
+{
+	unsigned int axis;
+
+	words->nb = 0;
+	words->used = 0;
+	add_launcher(words, options, point);
+	add(words, "%s", self_path());
+	add(words, "worker");
+	add(words, "--driver=%s", driver);
+	add(words, "--device=%s", options->device);
+	for (axis = 0; axis < PERF_NB_AXES; axis++) {
+		if (axis == PERF_LAYOUT)
+			add(words, "--layout=%s", perf_layout_name[point->at[axis]]);
+		else
+			add(words, "--%s=%u", perf_axis_name[axis], point->at[axis]);
+	}
+	if (options->cpu >= 0)
+		add(words, "--cpu=%d", options->cpu);
+	if (options->thread)
+		add(words, "--thread");
+	if (options->no_huge)
+		add(words, "--no-huge");
+	words->word[words->nb] = NULL;
+}
+
+/* A line of the worker without its end. False when it has ended. */
+static bool
+read_line(struct perf_child *child, char *line, size_t size)
+{
+	if (fgets(line, size, child->out) == NULL)
+		return false;
+	line[strcspn(line, "\n")] = '\0';
+	return true;
+}
+
+/* In the new process: becomes the command, with the two pipes as standard input and output. */
+static void
+become(struct words *words, int in, int out)
+{
+	if (dup2(in, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0)
+		execv(words->word[0], words->word);
+	fprintf(stderr, "mlx4x-perf: cannot start %s: %s\n", words->word[0], strerror(errno));
+	_exit(127);
+}
+
+static int
+spawn(struct perf_child *child, struct words *words)
+{
+	int to[2], from[2];
+
+	if (pipe2(to, O_CLOEXEC) != 0)
+		return -errno;
+	if (pipe2(from, O_CLOEXEC) != 0) {
+		close(to[0]);
+		close(to[1]);
+		return -errno;
+	}
+	child->pid = fork();
+	if (child->pid == 0)
+		become(words, to[0], from[1]);
+	close(to[0]);
+	close(from[1]);
+	child->in = fdopen(to[1], "w");
+	child->out = fdopen(from[0], "r");
+	return child->pid < 0 || child->in == NULL || child->out == NULL ? -EAGAIN : 0;
+}
+
+int
+perf_child_start(struct perf_child *child, const struct perf_options *options,
+	const char *driver, const struct perf_point *point, char *reason, size_t size)
+{
+	struct words words;
+	char line[512];
+	int ret;
+
+	*child = (struct perf_child){ .pid = -1 };
+	make_command(&words, options, driver, point);
+	ret = spawn(child, &words);
+	if (ret == 0 && read_line(child, line, sizeof(line))) {
+		if (sscanf(line, "ready %31s", child->driver) == 1)
+			return 0;
+		snprintf(reason, size, "driver %s: %s", driver, line);
+		ret = -EIO;
+	} else {
+		snprintf(reason, size, "driver %s: no worker starts", driver);
+		ret = -ECHILD;
+	}
+	perf_child_stop(child);
+	return ret;
+}
+
+int
+perf_child_round(struct perf_child *child, const char *scenario, uint32_t burst,
+	uint32_t packets, struct perf_round *round, char *reason, size_t size)
+{
+	char line[512];
+
+	*round = (struct perf_round){ 0 };
+	fprintf(child->in, "%s %u %u\n", scenario, burst, packets);
+	if (fflush(child->in) != 0 || !read_line(child, line, sizeof(line))) {
+		snprintf(reason, size, "driver %s: the worker ended", child->driver);
+		return -ECHILD;
+	}
+	if (sscanf(line, "ok %lf %" SCNu64 " %lf %" SCNu32 " %" SCNu32, &round->cycles,
+		   &round->packets, &round->fill, &round->regions, &round->interrupted) == 5)
+		return 0;
+	snprintf(reason, size, "driver %s: %s", child->driver, line);
+	return -EIO;
+}
+
+void
+perf_child_stop(struct perf_child *child)
+{
+	if (child->in != NULL)
+		fclose(child->in);
+	if (child->out != NULL)
+		fclose(child->out);
+	if (child->pid > 0)
+		waitpid(child->pid, NULL, 0);
+	*child = (struct perf_child){ .pid = -1 };
+}

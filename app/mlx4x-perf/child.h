@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* A worker as another process, below the virtual card or not; see worker.h. */
+
+#ifndef MLX4X_PERF_CHILD_H
+#define MLX4X_PERF_CHILD_H
+
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "options.h"
+#include "work.h"
+
+struct perf_child {
+	pid_t pid;
+	FILE *in;		/* to its standard input */
+	FILE *out;		/* from its standard output */
+	char driver[32];
+};
+
+/* Starts a worker and waits until it is ready. 0, or negative with a sentence in reason. */
+int perf_child_start(struct perf_child *child, const struct perf_options *options,
+	const char *driver, const struct perf_point *point, char *reason, size_t size);
+
+int perf_child_round(struct perf_child *child, const char *scenario, uint32_t burst,
+	uint32_t packets, struct perf_round *round, char *reason, size_t size);
+
+/* Ends the worker and waits for it. Harmless on one that did not start. */
+void perf_child_stop(struct perf_child *child);
+
+/* Path of a file that is built or installed near this program, or NULL; static memory. */
+const char *perf_find_ours(const struct perf_options *options);
+const char *perf_find_launcher(const struct perf_options *options);
+
+#endif /* MLX4X_PERF_CHILD_H */

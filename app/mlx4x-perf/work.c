@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* A round: feeding the port, running regions, leaving out what was interrupted. */
+
+#include "work.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+
+#include "clock.h"
+#include "vcx3.h"
+
+#define IDLE_SECONDS 3		/* without a packet before a round is given up */
+#define STEPS_MAX 64		/* turns of the card before a region */
+
+/*
+ * A region that takes ten times the median of its round was interrupted: the longest that
+ * a burst does by itself (a refill, a free of a batch) is within three times.
+ */
+#define INTERRUPTED 10
+
+struct record {
+	uint64_t cycles;
+	uint32_t packets;
+};
+
+static int
+by_cycles(const void *a, const void *b)
+{
+	const struct record *x = a, *y = b;
+
+	return x->cycles < y->cycles ? -1 : x->cycles > y->cycles;
+}
+
+/* Moves the card until a region finds what it wants to take. */
+static void
+feed(struct perf_work *work, const struct perf_scenario *scenario)
+{
+	int64_t wanted = scenario->receives ?
+		(int64_t)work->burst * work->calls * work->ports.nb_queues : 1;
+	unsigned int i;
+
+	if (!work->step)
+		return;
+	if (!scenario->receives)
+		work->pending = 0;
+	for (i = 0; i < STEPS_MAX; i++) {
+		uint64_t moved = vcx3_step(1);
+
+		work->pending += moved;
+		if (moved == 0 || work->pending >= wanted)
+			break;
+	}
+}
+
+/* True if a region counts: not one that found the ring empty halfway. */
+static bool
+is_full(const struct perf_work *work, const struct perf_region *region)
+{
+	uint32_t wanted = (uint32_t)work->burst * work->calls;
+
+	return work->step ? 2 * region->packets >= wanted : region->packets != 0;
+}
+
+static void
+account(struct perf_work *work, const struct perf_scenario *scenario,
+	const struct perf_region *region)
+{
+	/* The card also counts what it sends of the packets that were taken. */
+	uint64_t moved = (uint64_t)region->packets * (scenario->sends ? 2 : 1);
+	bool all = region->packets == (uint32_t)work->burst * work->calls;
+
+	work->pending = all ? work->pending - moved : 0;
+}
+
+static int
+run_regions(struct perf_work *work, const struct perf_scenario *scenario, uint32_t packets,
+	struct record *records, uint32_t max, uint32_t *nb)
+{
+	uint64_t limit = IDLE_SECONDS * rte_get_tsc_hz(), last = rte_rdtsc();
+	uint32_t done = 0;
+
+	for (*nb = 0; done < packets && *nb < max;) {
+		struct perf_region region = { 0 };
+
+		feed(work, scenario);
+		scenario->run(work, &region);
+		account(work, scenario, &region);
+		if (is_full(work, &region)) {
+			done += region.packets;
+			records[(*nb)++] = (struct record){
+				region.cycles - RTE_MIN(region.cycles, work->clock_cost),
+				region.packets,
+			};
+			last = rte_rdtsc();
+		} else if (rte_rdtsc() - last > limit) {
+			return -ETIMEDOUT;
+		}
+	}
+	return 0;
+}
+
+static void
+summarise(const struct perf_work *work, struct record *records, uint32_t nb,
+	struct perf_round *round)
+{
+	uint64_t cycles = 0, limit;
+	uint32_t i;
+
+	qsort(records, nb, sizeof(*records), by_cycles);
+	limit = RTE_MAX(INTERRUPTED * records[nb / 2].cycles, 1u);
+	for (i = 0; i < nb && records[i].cycles <= limit; i++) {
+		cycles += records[i].cycles;
+		round->packets += records[i].packets;
+	}
+	round->regions = nb;
+	round->interrupted = nb - i;
+	round->cycles = (double)cycles / round->packets;
+	round->fill = (double)round->packets / i / work->calls;
+}
+
+int
+perf_work_round(struct perf_work *work, const struct perf_scenario *scenario, uint16_t burst,
+	uint32_t packets, struct perf_round *round, char *reason, size_t size)
+{
+	/* Regions are at least half full, see is_full(), and without a card may hold one packet. */
+	uint32_t max = packets, nb;
+	struct record *records = calloc(max, sizeof(*records));
+	int ret;
+
+	*round = (struct perf_round){ 0 };
+	if (records == NULL) {
+		snprintf(reason, size, "no memory for %u records", max);
+		return -ENOMEM;
+	}
+	work->burst = burst;
+	work->calls = RTE_MAX(PERF_REGION_PACKETS / burst, 1u);
+	work->clock_cost = perf_clock_cost();
+	/* A first tenth warms caches and predictors and is not counted. */
+	ret = run_regions(work, scenario, RTE_MAX(packets / 10, 1u), records, max, &nb);
+	if (ret == 0)
+		ret = run_regions(work, scenario, packets, records, max, &nb);
+	if (ret == 0)
+		summarise(work, records, nb, round);
+	else
+		snprintf(reason, size, "%s: no packet moved for %d seconds", scenario->name,
+			IDLE_SECONDS);
+	free(records);
+	return ret;
+}

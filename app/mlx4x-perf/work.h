@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * What is measured. A scenario does its work in regions of about 32 packets; only what a
+ * region puts between two readings of the time stamp counter counts. The virtual card moves
+ * between regions, in the same thread, so its time is never in the result.
+ */
+
+#ifndef MLX4X_PERF_WORK_H
+#define MLX4X_PERF_WORK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "options.h"
+#include "ports.h"
+
+#define PERF_REGION_PACKETS 32u	/* at least; a region is whole bursts */
+
+struct perf_work;
+
+/* One pass of a scenario. */
+struct perf_region {
+	uint64_t cycles;	/* timed, with the cost of the clock */
+	uint32_t packets;	/* that were moved */
+};
+
+struct perf_scenario {
+	const char *name;
+	const char *timed;	/* what the cycles are of */
+	const char *excluded;	/* what they are not of, beside the card */
+	bool receives;
+	bool sends;
+	void (*run)(struct perf_work *work, struct perf_region *region);
+	/* Before the first round and after the last, or NULL; 0 or a negative errno. */
+	int (*begin)(struct perf_work *work, char *reason, size_t size);
+	void (*end)(struct perf_work *work);
+};
+
+/* All scenarios; the last has no name. */
+extern const struct perf_scenario perf_scenarios[];
+const struct perf_scenario *perf_scenario_find(const char *name);
+
+struct perf_work {
+	struct perf_ports ports;
+	uint16_t burst;
+	uint16_t calls;		/* bursts of a region */
+	uint16_t queue;		/* that the next burst polls */
+	uint32_t frame;
+	bool step;		/* the card moves when told */
+	int64_t pending;	/* at least so many frames wait to be received */
+	uint64_t clock_cost;
+	struct rte_mbuf *pkts[PERF_BURST_MAX > PERF_REGION_PACKETS ? PERF_BURST_MAX :
+		PERF_REGION_PACKETS];
+	uint32_t seen;		/* keeps reads of packets from being optimised away */
+};
+
+/* Result of a round. */
+struct perf_round {
+	double cycles;		/* per packet */
+	uint64_t packets;
+	double fill;		/* packets of a burst, average */
+	uint32_t regions;
+	uint32_t interrupted;	/* regions left out because something else had the processor */
+};
+
+/* 0, or a negative errno with a sentence in reason. */
+int perf_work_round(struct perf_work *work, const struct perf_scenario *scenario, uint16_t burst,
+	uint32_t packets, struct perf_round *round, char *reason, size_t size);
+
+#endif /* MLX4X_PERF_WORK_H */

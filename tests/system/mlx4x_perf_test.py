@@ -1,0 +1,70 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""mlx4x-perf: a small comparison runs through, and its words are checked."""
+
+import json
+import os
+
+from lib import bed as testbed
+from lib.bed import build_dir, check, check_equal
+
+PERF = os.path.join(build_dir(), "app", "mlx4x-perf", "mlx4x-perf")
+FEW = ["--rounds", "3", "--packets", "4096", "--no-huge"]
+
+
+def compare(bed, *words):
+    """Runs the comparison; its lines and the list in its JSON file."""
+    path = bed.path("result.json")
+    done = bed.run(PERF, "compare", "--json", path, *FEW, *words, timeout=60)
+    check_equal(done.returncode, 0, f"exit status of compare ({done.stderr})")
+    with open(path, encoding="utf-8") as file:
+        return done.stdout.split("\n")[1:-1], json.load(file)
+
+
+def test_compare(bed):
+    """One line and one object a result, each with both drivers' cycles and their ratio."""
+    names = ["rx-free", "tx", "io", "macswap"]
+    lines, results = compare(bed, "--scenario", ",".join(names), "--burst", "32,4")
+    check_equal([(r["scenario"], r["burst"]) for r in results],
+                [(name, burst) for burst in (32, 4) for name in names], "results")
+    check_equal(len(lines), len(results), "lines printed")
+    for line, result in zip(lines, results):
+        check(result["ours_cycles"] > 0 and result["stock_cycles"] > 0, f"cycles in {result}")
+        check(result["ratio"] > 0 and result["spread"] >= 0, f"ratio in {result}")
+        check_equal(result["fill"], result["burst"], "packets of a burst")
+        check(f"ratio {result['ratio']:5.2f}" in line, f"the ratio is not in {line!r}")
+
+
+def test_sweep(bed):
+    """A list is varied while the rest stay; the base comes once."""
+    _, results = compare(bed, "--sweep", "--scenario", "rx-free", "--burst", "32", "--ring", "512",
+                         "--frame", "60,1514", "--queues", "1,2", "--flows", "16",
+                         "--layout", "mbuf,packed", "--cqe-size", "64,32")
+    check_equal([(r["frame"], r["queues"], r["layout"], r["cqe_size"]) for r in results],
+                [(60, 1, "mbuf", 64), (1514, 1, "mbuf", 64), (60, 2, "mbuf", 64),
+                 (60, 1, "packed", 64), (60, 1, "mbuf", 32)], "points")
+
+
+def test_refusals(bed):
+    """A wrong word is named and nothing runs."""
+    for words, sentence in (
+            (["--frame", "59"], "--frame: \"59\" is not allowed"),
+            (["--queues", "3"], "--queues: \"3\" is not allowed"),
+            (["--rounds", "0"], "--rounds: \"0\" is not a number from 1 to 1001"),
+            (["--sweep=1"], "--sweep takes no value"),
+            (["--what"], "unknown word \"--what\"")):
+        done = bed.run(PERF, "compare", *words)
+        check_equal((done.returncode, done.stdout), (2, ""), f"compare {words}")
+        check(sentence in done.stderr, f"{words}: {done.stderr}")
+
+
+def test_same_driver(bed):
+    """A driver is not compared with itself: here a library that is no driver is ours."""
+    library = os.path.join(build_dir(), "lib", "page_pool", "librte_page_pool.so")
+    done = bed.run(PERF, "compare", "--ours", library, *FEW)
+    check_equal(done.returncode, 1, "exit status")
+    check("both workers run net_mlx4: nothing to compare" in done.stderr, done.stderr)
+
+
+if __name__ == "__main__":
+    testbed.main(globals())
