@@ -77,8 +77,8 @@ class Suite:
     def dependencies(self, package, mark):
         """The packages that one depends on directly and that have mark in their name."""
         self.update()
-        names = (line.strip().removeprefix("Depends: ")
-                 for line in self._apt("apt-cache", "depends", package).split("\n"))
+        lines = (line.strip() for line in self._apt("apt-cache", "depends", package).split("\n"))
+        names = (line.removeprefix("Depends: ") for line in lines if line.startswith("Depends: "))
         return sorted({name for name in names if mark in name and name != package})
 
     def unpack(self, packages, target, closure=False):
