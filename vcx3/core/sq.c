@@ -435,7 +435,7 @@ vcx3_sq_flush(struct vcx3_core *core, struct vcx3_qp *qp)
 /*
  * Strict: the slots behind the last posted WQE, as far as the device prefetches (the
  * 2048 bytes that software keeps free, D.2), must not look handed over. Called at a
- * doorbell, when the thread that fills the queue stands still.
+ * doorbell, when the thread that fills the queue stands still, or has gone on in order.
  */
 void
 vcx3_strict_check_stamps(struct vcx3_core *core, struct vcx3_qp *qp)
@@ -450,6 +450,9 @@ vcx3_strict_check_stamps(struct vcx3_core *core, struct vcx3_qp *qp)
 
 		if (slot == NULL || vcx3_load_be32(slot + 4) == 0) /* 0: never used */
 			continue;
+		/* A VM's doorbell may come late, when software has posted what follows. */
+		if (ready_slot(core, qp, end) != NULL)
+			return;
 		report(core, qp, VCX3_STRICT_sq_stamp, slot);
 		return;
 	}
