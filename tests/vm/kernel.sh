@@ -8,7 +8,7 @@ check "mlx4_core, mlx4_en and mlx4_ib load" load
 dev=$(netdev 1)
 ip addr add "$ADDRESS/24" dev "$dev"
 check "the netdev comes up" ip link set "$dev" up
-check "it has carrier" wait_for 5 carrier "$dev" 1
+check "it has carrier" wait_for 5 link_is "$dev" up
 check "ping, 56 bytes" ping_peer 56 20
 check "ping, 1472 bytes" ping_peer 1472
 check "ethtool -i names driver and firmware" \
@@ -31,8 +31,8 @@ check "all multicast on and off" \
 check "another MAC address" ip link set "$dev" address 02:00:00:00:00:77
 check "ping with it" ping_peer 56
 check "the link goes down with the cable" \
-	sh -c ". /test/lib.sh; host link 1 down && wait_for 5 carrier $dev 0"
-check "and up again" sh -c ". /test/lib.sh; host link 1 up && wait_for 5 carrier $dev 1"
+	sh -c ". /test/lib.sh; host link 1 down && wait_for 5 link_is $dev down"
+check "and up again" sh -c ". /test/lib.sh; host link 1 up && wait_for 5 link_is $dev up"
 check "ping after it" ping_peer 56
 check "TCP to the peer" timeout 15 iperf3 -c "$PEER" -t "$SECONDS_OF_TCP"
 check "TCP from the peer" timeout 15 iperf3 -c "$PEER" -t "$SECONDS_OF_TCP" -R
@@ -42,7 +42,7 @@ check "and loads again" load
 dev=$(netdev 1)
 ip addr add "$ADDRESS/24" dev "$dev"
 ip link set "$dev" up
-check "it has carrier" wait_for 5 carrier "$dev" 1
+check "it has carrier" wait_for 5 link_is "$dev" up
 check "ping after the reload" ping_peer 56
 check "no complaint of the kernel" \
 	sh -c "! dmesg | grep -E 'mlx4.*(fail|error|timed out)|WARNING|BUG|Call Trace'"

@@ -61,10 +61,27 @@ unload()
 	modprobe -r mlx4_en && modprobe -r mlx4_ib && modprobe -r mlx4_core
 }
 
-# carrier DEV 0|1
-carrier()
+# link_is DEV up|down: as the stack sees it, which drops frames for a moment after a change
+# of the carrier.
+link_is()
 {
-	[ "$(cat "/sys/class/net/$1/carrier")" = "$2" ]
+	[ "$(cat "/sys/class/net/$1/operstate")" = "$2" ]
+}
+
+# The PCI address of the card.
+card_address()
+{
+	for path in /sys/bus/pci/devices/*; do
+		[ "$(cat "$path/vendor")" = 0x15b3 ] && basename "$path" && return 0
+	done
+	return 1
+}
+
+# Memory for DPDK: megabytes in pages of 2 MB.
+hugepages()
+{
+	echo $(($1 / 2)) > /proc/sys/vm/nr_hugepages
+	[ "$(cat /proc/sys/vm/nr_hugepages)" = $(($1 / 2)) ]
 }
 
 # ping_peer SIZE [COUNT]: no packet may get lost.
