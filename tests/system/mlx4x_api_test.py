@@ -10,13 +10,14 @@ from lib.bed import PCI_ADDRESS, Card, build_dir, check, check_equal
 DRIVER = os.path.join(build_dir(), "drivers", "net", "mlx4x", "librte_net_mlx4x.so")
 
 
-def run_program(bed, name, *options, timeout=100):
+def run_program(bed, name, *options, memory=("--in-memory",), strict=True, timeout=100):
     """Runs a test program in C on a card whose first port is connected to itself."""
     bed.require_hugepages()
     program = os.path.join(build_dir(), "tests", "system", name)
-    card = Card(bed, ["--strict", "--ports", "1", "--wire", "1=self", *options],
+    strict = ["--strict"] if strict else []
+    card = Card(bed, [*strict, "--ports", "1", "--wire", "1=self", *options],
                 ["env", f"CARD_CONTROL={bed.path('control1')}", program, "-d", DRIVER, "-l", "0",
-                 "-m", "192", "--in-memory", "--no-telemetry", "-a", PCI_ADDRESS])
+                 "-m", "192", *memory, "--no-telemetry", "-a", PCI_ADDRESS])
     status = card.finish(timeout)
     print(card.output)
     check_equal(status, 0, "exit status")
@@ -35,6 +36,12 @@ def test_small_completions(bed):
 
 def test_connectx3_pro(bed):
     run_program(bed, "mlx4x_api_test", "--device", "cx3pro")
+
+
+def test_secondary_process(bed):
+    """Not strict: doorbells that another process rings cannot be trapped."""
+    run_program(bed, "mlx4x_secondary_test", strict=False,
+                memory=("--file-prefix", bed.prefix, "--proc-type=primary"))
 
 
 if __name__ == "__main__":

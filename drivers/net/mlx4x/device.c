@@ -17,6 +17,7 @@
 #include <rte_malloc.h>
 
 #include "mlx4x.h"
+#include "mp.h"
 
 /* IDs of PCI devices as in QUERY_DEVICE's vendor_part_id. */
 #define PART_ID_VF 0x1004
@@ -274,7 +275,10 @@ mlx4x_device_open(struct rte_pci_device *pci)
 		ret = mlx4x_mr_init(dev);
 	if (ret == 0)
 		ret = mlx4x_async_start(dev);
+	if (ret == 0)
+		ret = mlx4x_mp_init();
 	if (ret != 0) {
+		mlx4x_async_stop(dev);
 		mlx4x_mr_fini(dev);
 		close_verbs(dev);
 		rte_free(dev);
@@ -290,6 +294,7 @@ void
 mlx4x_device_close(struct mlx4x_dev *dev)
 {
 	LIST_REMOVE(dev, next);
+	mlx4x_mp_fini();
 	mlx4x_async_stop(dev);
 	mlx4x_mr_fini(dev);
 	close_verbs(dev);

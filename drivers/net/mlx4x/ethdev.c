@@ -12,6 +12,7 @@
 #include <rte_mbuf_dyn.h>
 
 #include "mlx4x.h"
+#include "mp.h"
 #include "queue_status.h"
 #include "rx_burst.h"
 #include "tx_burst.h"
@@ -228,9 +229,11 @@ dev_start(struct rte_eth_dev *eth_dev)
 	mlx4x_unlock(dev);
 	if (first)
 		mlx4x_service_start(dev);
-	if (ret == 0)	/* with link interrupts ethdev does not ask at start */
-		mlx4x_link_update(eth_dev, 0);
-	return ret;
+	if (ret != 0)
+		return ret;
+	mlx4x_link_update(eth_dev, 0);	/* with link interrupts ethdev does not ask at start */
+	mlx4x_mp_tell_start(mlx4x_port_of(eth_dev));
+	return 0;
 }
 
 int
@@ -239,6 +242,7 @@ mlx4x_dev_stop(struct rte_eth_dev *eth_dev)
 	struct mlx4x_dev *dev = mlx4x_port_of(eth_dev)->dev;
 	bool last;
 
+	mlx4x_mp_tell_stop(mlx4x_port_of(eth_dev));
 	mlx4x_lock(dev);
 	last = mlx4x_port_of(eth_dev)->started && --dev->nb_started == 0;
 	stop_locked(eth_dev);
@@ -298,8 +302,10 @@ mlx4x_dev_close(struct rte_eth_dev *eth_dev)
 	struct mlx4x_dev *dev = port->dev;
 	uint16_t i;
 
-	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY) {
+		mlx4x_mp_detach(eth_dev);
 		return 0;
+	}
 	if (port->started)
 		mlx4x_dev_stop(eth_dev);
 	forget_configuration(eth_dev);
@@ -376,6 +382,26 @@ const struct eth_dev_ops mlx4x_ops = {
 	.tx_queue_stop = mlx4x_tx_queue_stop,
 	.tx_done_cleanup = mlx4x_tx_done_cleanup,
 	/* stats.c */
+	.stats_get = mlx4x_stats_get,
+	.stats_reset = mlx4x_stats_reset,
+};
+
+/* A secondary process has no verbs context: it sees what the primary has learnt. */
+static int
+keep_link(struct rte_eth_dev *eth_dev, int wait_to_complete)
+{
+	return 0;
+}
+
+/* What a secondary process may do beside receiving and sending. */
+const struct eth_dev_ops mlx4x_secondary_ops = {
+	.dev_infos_get = dev_infos_get,
+	.dev_close = mlx4x_dev_close,
+	.fw_version_get = fw_version_get,
+	.link_update = keep_link,
+	.dev_supported_ptypes_get = mlx4x_supported_ptypes,
+	.get_monitor_addr = mlx4x_get_monitor_addr,
+	.tx_done_cleanup = mlx4x_tx_done_cleanup,
 	.stats_get = mlx4x_stats_get,
 	.stats_reset = mlx4x_stats_reset,
 };

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "mlx4x.h"
+#include "mp.h"
 
 /* ethdev sets the mode that it is asked for after the call: set it here before. */
 static int
@@ -207,6 +208,7 @@ set_strip(struct rte_eth_dev *eth_dev)
 	burst = mlx4x_rx_select(eth_dev);
 	mlx4x_store_release(&eth_dev->rx_pkt_burst, burst);
 	mlx4x_store_release(&rte_eth_fp_ops[data->port_id].rx_pkt_burst, burst);
+	mlx4x_mp_tell_start(mlx4x_port_of(eth_dev));	/* each process has its own address of it */
 	return 0;
 }
 

@@ -103,6 +103,7 @@ struct mlx4x_dev {
 	struct mlx4x_caps caps;
 	uint8_t nb_phys_ports;
 	uint8_t id;		/* index of the doorbell page in mlx4x_uar[] */
+	uint64_t uar_offset;	/* of that page, for mmap() of the verbs context */
 	bool removed;		/* the kernel said that the device is gone */
 	bool mr_active;		/* mempools are registered as they come */
 	bool service_armed;
@@ -375,6 +376,7 @@ int mlx4x_learn_from_kernel(struct mlx4x_port *port);
 
 /* ethdev.c */
 extern const struct eth_dev_ops mlx4x_ops;
+extern const struct eth_dev_ops mlx4x_secondary_ops;
 int mlx4x_dev_stop(struct rte_eth_dev *eth_dev);
 int mlx4x_dev_close(struct rte_eth_dev *eth_dev);
 uint64_t mlx4x_rx_offload_capa(const struct mlx4x_dev *dev);

@@ -15,6 +15,7 @@
 #include <rte_malloc.h>
 
 #include "mlx4x.h"
+#include "mp.h"
 #include "queue_status.h"
 #include "rx_burst.h"
 #include "tx_burst.h"
@@ -40,6 +41,21 @@ static void
 port_name(char name[RTE_ETH_NAME_MAX_LEN], const struct rte_pci_device *pci, unsigned int index)
 {
 	snprintf(name, RTE_ETH_NAME_MAX_LEN, "%s_port%u", pci->name, index);
+}
+
+/*
+ * The ethdev of a port, NULL if this process does not have it. In a secondary process
+ * ethdev still finds the name of a port that has been closed there.
+ */
+static struct rte_eth_dev *
+own_port(const struct rte_pci_device *pci, unsigned int index)
+{
+	char name[RTE_ETH_NAME_MAX_LEN];
+	struct rte_eth_dev *eth_dev;
+
+	port_name(name, pci, index);
+	eth_dev = rte_eth_dev_allocated(name);
+	return eth_dev != NULL && eth_dev->state != RTE_ETH_DEV_UNUSED ? eth_dev : NULL;
 }
 
 /* 0 if the port is an Ethernet port that can be used. */
@@ -86,6 +102,19 @@ mlx4x_learn_from_kernel(struct mlx4x_port *port)
 	return 0;
 }
 
+/* Functions of this process; those of the bursts change when the port starts. */
+static void
+set_operations(struct rte_eth_dev *eth_dev, const struct eth_dev_ops *ops)
+{
+	eth_dev->dev_ops = ops;
+	eth_dev->rx_pkt_burst = mlx4x_rx_burst_stopped;
+	eth_dev->tx_pkt_burst = mlx4x_tx_burst_stopped;
+	eth_dev->tx_pkt_prepare = mlx4x_tx_prepare;
+	eth_dev->rx_queue_count = mlx4x_rx_queue_count;
+	eth_dev->rx_descriptor_status = mlx4x_rx_descriptor_status;
+	eth_dev->tx_descriptor_status = mlx4x_tx_descriptor_status;
+}
+
 static int
 init_port(struct rte_eth_dev *eth_dev, void *opaque)
 {
@@ -106,13 +135,7 @@ init_port(struct rte_eth_dev *eth_dev, void *opaque)
 	eth_dev->data->mac_addrs = port->mac;
 	eth_dev->data->dev_flags |= RTE_ETH_DEV_INTR_LSC | RTE_ETH_DEV_INTR_RMV |
 		RTE_ETH_DEV_FLOW_OPS_THREAD_SAFE;
-	eth_dev->dev_ops = &mlx4x_ops;
-	eth_dev->rx_pkt_burst = mlx4x_rx_burst_stopped;
-	eth_dev->tx_pkt_burst = mlx4x_tx_burst_stopped;
-	eth_dev->tx_pkt_prepare = mlx4x_tx_prepare;
-	eth_dev->rx_queue_count = mlx4x_rx_queue_count;
-	eth_dev->rx_descriptor_status = mlx4x_rx_descriptor_status;
-	eth_dev->tx_descriptor_status = mlx4x_tx_descriptor_status;
+	set_operations(eth_dev, &mlx4x_ops);
 	return 0;
 }
 
@@ -177,6 +200,46 @@ probe_ports(struct mlx4x_dev *dev, const struct mlx4x_args *args)
 }
 
 static int
+attach_port(struct rte_pci_device *pci, unsigned int index, struct mlx4x_dev **dev)
+{
+	char name[RTE_ETH_NAME_MAX_LEN];
+	struct rte_eth_dev *eth_dev;
+	int ret;
+
+	port_name(name, pci, index);
+	eth_dev = rte_eth_dev_attach_secondary(name);
+	if (eth_dev == NULL)
+		return -ENODEV;
+	eth_dev->device = &pci->device;
+	*dev = mlx4x_port_of(eth_dev)->dev;
+	set_operations(eth_dev, &mlx4x_secondary_ops);
+	ret = mlx4x_mp_attach(eth_dev);
+	if (ret != 0)
+		rte_eth_dev_release_port(eth_dev);
+	else
+		rte_eth_dev_probing_finish(eth_dev);
+	return ret;
+}
+
+/* A secondary process uses the ports that the primary has probed. */
+static int
+attach_ports(struct rte_pci_device *pci, const struct mlx4x_args *args)
+{
+	struct mlx4x_dev *dev = NULL;
+	unsigned int index, found = 0;
+
+	for (index = 0; index < MLX4X_MAX_PORTS; index++) {
+		if (args->port_mask != 0 && !(args->port_mask & 1u << index))
+			continue;
+		if (dev != NULL && dev->port[index] == NULL)
+			continue;
+		if (own_port(pci, index) != NULL || attach_port(pci, index, &dev) == 0)
+			found++;
+	}
+	return found != 0 ? 0 : NOT_MINE;
+}
+
+static int
 mlx4x_pci_probe(struct rte_pci_driver *driver, struct rte_pci_device *pci)
 {
 	struct mlx4x_dev *dev = mlx4x_device_of(pci);
@@ -187,7 +250,7 @@ mlx4x_pci_probe(struct rte_pci_driver *driver, struct rte_pci_device *pci)
 	if (ret != 0)
 		return ret;
 	if (rte_eal_process_type() == RTE_PROC_SECONDARY)
-		return NOT_MINE;
+		return attach_ports(pci, &args);
 	if (opened)
 		dev = mlx4x_device_open(pci);
 	if (dev == NULL)
@@ -202,19 +265,13 @@ mlx4x_pci_probe(struct rte_pci_driver *driver, struct rte_pci_device *pci)
 static int
 mlx4x_pci_remove(struct rte_pci_device *pci)
 {
-	char name[RTE_ETH_NAME_MAX_LEN];
 	struct rte_eth_dev *eth_dev;
 	unsigned int index;
 	int ret = 0;
 
 	for (index = 0; index < MLX4X_MAX_PORTS; index++) {
-		port_name(name, pci, index);
-		eth_dev = rte_eth_dev_allocated(name);
-		if (eth_dev == NULL)
-			continue;
-		if (rte_eal_process_type() == RTE_PROC_SECONDARY)
-			ret = rte_eth_dev_release_port(eth_dev);
-		else
+		eth_dev = own_port(pci, index);
+		if (eth_dev != NULL)
 			ret |= rte_eth_dev_close(eth_dev->data->port_id);
 	}
 	return ret == 0 ? 0 : -EIO;

@@ -77,6 +77,7 @@ map_rings(struct mlx4x_txq *txq)
 	txq->cqe_shift = rte_log2_u32(txq->dv_cq.cqe_size);
 	txq->cq_mask = txq->dv_cq.cqe_cnt - 1;
 	txq->cq_db = txq->dv_cq.set_ci_db;
+	txq->port->dev->uar_offset = qp.uar_mmap_offset;
 	mlx4x_uar[txq->dev_id] = (uint8_t *)qp.sdb - MLX4X_SEND_DOORBELL;
 	return 0;
 }

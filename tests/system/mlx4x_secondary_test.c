@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Secondary processes of net_mlx4x: this program runs itself as one. The primary polls
+ * receive queue 0, the secondary queue 1 and sends on send queue 1. Flows of UDP spread
+ * over both by the hash; all frames come back to the port.
+ *
+ * The secondary is told what to do by lines on its standard input, and answers each.
+ */
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <rte_cycles.h>
+#include <rte_eal.h>
+#include <rte_ip.h>
+#include <rte_udp.h>
+
+#include "self_port.h"
+
+#define NB_FRAMES 400
+
+static struct rte_mempool *send_pool;
+
+static struct rte_mbuf *
+udp_frame(uint16_t number)
+{
+	static const struct rte_ether_addr from = { { 2, 0, 0, 0, 0, 1 } };
+	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(send_pool);
+	struct rte_ether_hdr *eth;
+	struct rte_ipv4_hdr *ip;
+	struct rte_udp_hdr *udp;
+
+	if (mbuf == NULL)
+		return NULL;
+	eth = (void *)rte_pktmbuf_append(mbuf, FRAME);
+	ip = (void *)(eth + 1);
+	udp = (void *)(ip + 1);
+	memset(eth, 0, FRAME);
+	rte_eth_macaddr_get(PORT, &eth->dst_addr);
+	eth->src_addr = from;
+	eth->ether_type = RTE_BE16(RTE_ETHER_TYPE_IPV4);
+	ip->version_ihl = RTE_IPV4_VHL_DEF;
+	ip->total_length = rte_cpu_to_be_16(FRAME - sizeof(*eth));
+	ip->time_to_live = 64;
+	ip->next_proto_id = IPPROTO_UDP;
+	ip->src_addr = RTE_BE32(RTE_IPV4(10, 0, 0, 1));
+	ip->dst_addr = RTE_BE32(RTE_IPV4(10, 0, 0, 2));
+	ip->hdr_checksum = rte_ipv4_cksum(ip);
+	udp->src_port = rte_cpu_to_be_16(number);
+	udp->dst_port = RTE_BE16(9);
+	udp->dgram_len = rte_cpu_to_be_16(FRAME - sizeof(*eth) - sizeof(*ip));
+	return mbuf;
+}
+
+/* Sends NB_FRAMES on a queue; how many went. */
+static unsigned int
+send_all(uint16_t queue)
+{
+	unsigned int nb, ms = 0;
+
+	for (nb = 0; nb < NB_FRAMES && ms < WAIT_MS;) {
+		struct rte_mbuf *mbuf = udp_frame(nb);
+
+		while (mbuf != NULL && rte_eth_tx_burst(PORT, queue, &mbuf, 1) == 0 &&
+		       ms++ < WAIT_MS)
+			rte_delay_us_sleep(1000);
+		if (mbuf != NULL)
+			nb++;
+		else if (ms++ < WAIT_MS)	/* the sent ones come back to the pool */
+			rte_delay_us_sleep(1000);
+	}
+	return nb;
+}
+
+/* Receives up to max frames on a queue and frees them; how many came. */
+static unsigned int
+receive_all(uint16_t queue, unsigned int max)
+{
+	unsigned int nb = 0, ms = 0;
+
+	while (nb < max && ms < WAIT_MS) {
+		struct rte_mbuf *mbuf;
+
+		if (rte_eth_rx_burst(PORT, queue, &mbuf, 1) == 1) {
+			rte_pktmbuf_free(mbuf);
+			nb++;
+		} else {
+			rte_delay_us_sleep(1000);
+			ms++;
+		}
+	}
+	return nb;
+}
+
+static unsigned int
+obey(const char *line)
+{
+	struct rte_eth_stats stats;
+	unsigned int number;
+
+	if (strncmp(line, "send", 4) == 0)
+		return send_all(1);
+	if (sscanf(line, "receive %u", &number) == 1)
+		return receive_all(1, number);
+	if (strncmp(line, "own pool", 8) == 0)
+		send_pool = rte_pktmbuf_pool_create("own", 255, 0, 0, 2176, SOCKET_ID_ANY);
+	else if (strncmp(line, "drop pool", 9) == 0) {
+		rte_eth_tx_done_cleanup(PORT, 1, 0);
+		rte_mempool_free(send_pool);
+		send_pool = rte_mempool_lookup("frames");
+	} else if (strncmp(line, "stats", 5) == 0) {
+		rte_eth_stats_get(PORT, &stats);
+		return stats.q_opackets[1];
+	}
+	return send_pool != NULL;
+}
+
+static int
+secondary(void)
+{
+	char line[64];
+
+	send_pool = rte_mempool_lookup("frames");
+	if (send_pool == NULL || rte_eth_dev_count_avail() != 1)
+		return 1;
+	printf("0\n");
+	while (fgets(line, sizeof(line), stdin) != NULL)
+		printf("%u\n", obey(line));
+	rte_eth_dev_close(PORT);
+	return rte_eal_cleanup();
+}
+
+/* The running secondary process. */
+static struct {
+	pid_t pid;
+	FILE *to;
+	FILE *from;
+} child;
+
+static char **own_words;
+
+static bool
+is_answer(unsigned int wanted)
+{
+	char line[64] = "";
+	bool ok = fgets(line, sizeof(line), child.from) != NULL &&
+		strtoul(line, NULL, 10) == wanted;
+
+	if (!ok)
+		printf("the secondary says \"%s\", not %u\n", line, wanted);
+	return ok;
+}
+
+static bool
+ask(const char *what, unsigned int wanted)
+{
+	fprintf(child.to, "%s\n", what);
+	fflush(child.to);
+	return is_answer(wanted);
+}
+
+/* The same words, with another role; lcore 1 where the primary has 0. */
+static void
+become_secondary(int in, int out)
+{
+	char *words[32] = { NULL };
+	unsigned int i;
+
+	dup2(in, STDIN_FILENO);
+	dup2(out, STDOUT_FILENO);
+	for (i = 0; own_words[i] != NULL && i < RTE_DIM(words) - 2; i++)
+		words[i] = strcmp(own_words[i], "--proc-type=primary") == 0 ?
+			strdup("--proc-type=secondary") : own_words[i];
+	execv("/proc/self/exe", words);
+	_exit(127);
+}
+
+static bool
+start_secondary(void)
+{
+	int to[2], from[2];
+
+	if (pipe2(to, O_CLOEXEC) != 0 || pipe2(from, O_CLOEXEC) != 0)
+		return false;
+	child.pid = fork();
+	if (child.pid == 0)
+		become_secondary(to[0], from[1]);
+	close(to[0]);
+	close(from[1]);
+	child.to = fdopen(to[1], "w");
+	child.from = fdopen(from[0], "r");
+	return child.pid > 0 && is_answer(0);
+}
+
+/* Its exit status, or -signal. */
+static int
+end_secondary(int signal_number)
+{
+	int status = 0;
+
+	if (signal_number != 0)
+		kill(child.pid, signal_number);
+	fclose(child.to);
+	waitpid(child.pid, &status, 0);
+	fclose(child.from);
+	return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static int
+configure(uint16_t nb_queues)
+{
+	struct rte_eth_conf conf = {
+		.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS,
+		.rx_adv_conf.rss_conf.rss_hf = RTE_ETH_RSS_UDP,
+	};
+	uint16_t i;
+
+	CHECK(rte_eth_dev_configure(PORT, nb_queues, nb_queues, &conf) == 0);
+	for (i = 0; i < nb_queues; i++) {
+		CHECK(rte_eth_rx_queue_setup(PORT, i, 512, SOCKET_ID_ANY, NULL, pool) == 0);
+		CHECK(rte_eth_tx_queue_setup(PORT, i, RING, SOCKET_ID_ANY, NULL) == 0);
+	}
+	return 0;
+}
+
+/* The secondary sends NB_FRAMES; both receive what the hash gives each of them. */
+static int
+exchange(void)
+{
+	long before = card_counter("rx_frames");
+	unsigned int nb0, nb1;
+	char line[64];
+
+	CHECK(ask("send", NB_FRAMES));
+	CHECK_SOON(card_counter("rx_frames") == before + NB_FRAMES);
+	nb0 = rte_eth_rx_queue_count(PORT, 0);
+	nb1 = rte_eth_rx_queue_count(PORT, 1);
+	CHECK(nb0 + nb1 == NB_FRAMES);
+	CHECK(nb0 > NB_FRAMES / 4 && nb1 > NB_FRAMES / 4);
+	snprintf(line, sizeof(line), "receive %u", nb1);
+	CHECK(ask(line, nb1));
+	CHECK(receive_all(0, nb0) == nb0);
+	return 0;
+}
+
+/* It comes while the port runs. */
+static int
+test_attach_running(void)
+{
+	CHECK(configure(2) == 0);
+	CHECK(rte_eth_dev_start(PORT) == 0);
+	CHECK(start_secondary());
+	CHECK(exchange() == 0);
+	CHECK(ask("stats", NB_FRAMES));
+	CHECK(end_secondary(0) == 0);
+	return 0;
+}
+
+/* It comes before there are queues; the port starts, stops, and starts with others. */
+static int
+test_attach_before_start(void)
+{
+	CHECK(start_secondary());
+	CHECK(configure(2) == 0);
+	CHECK(rte_eth_dev_start(PORT) == 0);
+	CHECK(exchange() == 0);
+	CHECK(rte_eth_dev_stop(PORT) == 0);
+	CHECK(configure(3) == 0);
+	CHECK(rte_eth_dev_start(PORT) == 0);
+	CHECK(exchange() == 0);
+	CHECK(end_secondary(0) == 0);
+	return 0;
+}
+
+/* Frames of a pool that only the secondary knows of: the primary registers it. */
+static int
+test_own_memory(void)
+{
+	CHECK(configure(2) == 0);
+	CHECK(rte_eth_dev_start(PORT) == 0);
+	CHECK(start_secondary());
+	CHECK(ask("own pool", 1));
+	CHECK(exchange() == 0);
+	CHECK(ask("drop pool", 1));
+	CHECK(exchange() == 0);
+	CHECK(send_errors() == 0);
+	CHECK(end_secondary(0) == 0);
+	return 0;
+}
+
+/* Killed, and another one comes; the queue goes on. */
+static int
+test_killed(void)
+{
+	unsigned int i;
+
+	CHECK(configure(2) == 0);
+	CHECK(rte_eth_dev_start(PORT) == 0);
+	for (i = 0; i < 3; i++) {
+		CHECK(start_secondary());
+		CHECK(exchange() == 0);
+		CHECK(end_secondary(SIGKILL) == -SIGKILL);
+	}
+	return 0;
+}
+
+/* The card stops the secondary's queue: the primary repairs it. */
+static int
+test_broken_queue(void)
+{
+	struct rte_eth_stats stats;
+
+	CHECK(configure(2) == 0);
+	CHECK(rte_eth_dev_start(PORT) == 0);
+	CHECK(start_secondary());
+	CHECK(card_ctl("inject tx_error:port=1,skip=10,syndrome=4"));
+	CHECK(ask("send", NB_FRAMES));
+	CHECK_SOON(rte_eth_stats_get(PORT, &stats) == 0 && stats.oerrors > 0);
+	CHECK(rte_eth_dev_stop(PORT) == 0);
+	CHECK(rte_eth_dev_start(PORT) == 0);
+	CHECK(exchange() == 0);
+	CHECK(end_secondary(0) == 0);
+	return 0;
+}
+
+static const struct self_test tests[] = {
+	{ "attach_running", test_attach_running },
+	{ "attach_before_start", test_attach_before_start },
+	{ "own_memory", test_own_memory },
+	{ "killed", test_killed },
+	{ "broken_queue", test_broken_queue },
+};
+
+int
+main(int argc, char **argv)
+{
+	int used, i;
+
+	own_words = calloc(argc + 1, sizeof(*own_words));
+	for (i = 0; i < argc; i++) {
+		own_words[i] = argv[i];
+		if (strcmp(argv[i], "--proc-type=secondary") == 0) {
+			setlinebuf(stdout);
+			return rte_eal_init(argc, argv) < 0 ? 1 : secondary();
+		}
+	}
+	used = self_init(argc, argv);
+	send_pool = pool;
+	return used < 0 ? 1 :
+		self_run(tests, RTE_DIM(tests), used + 1 < argc ? argv[used + 1] : NULL);
+}
