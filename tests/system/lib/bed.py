@@ -25,6 +25,7 @@ import tty
 PCI_ADDRESS = "0000:03:00.0"
 SKIPPED = 77
 PROMPT = "testpmd> "
+EVENT = re.compile(r"Port \d+: [a-z -]+ event\n")
 
 
 class Skip(Exception):
@@ -87,11 +88,11 @@ class Process:
         self.output += piece.decode(errors="replace").replace("\r", "")
         return len(piece) > 0
 
-    def wait_for(self, pattern, timeout=15.0, start=0):
-        """Waits for a match of the regular expression in the output from start on."""
+    def wait_for(self, pattern, timeout=15.0, start=0, view=str):
+        """Waits for a match of the regular expression in view(output from start on)."""
         limit = time.monotonic() + timeout
         while True:
-            match = re.compile(pattern, re.M).search(self.output, start)
+            match = re.search(pattern, view(self.output[start:]), re.M | re.S)
             if match:
                 return match
             left = limit - time.monotonic()
@@ -181,16 +182,21 @@ class Testpmd(Card):
         super().__init__(bed, options, command, env, netns)
         self.wait_for(re.escape(PROMPT), timeout=30)
 
-    def cmd(self, text, timeout=10.0):
-        """Sends one command, waits for the next prompt, returns what was printed between."""
+    def cmd(self, text, timeout=15.0):
+        """Sends one command, waits for the next prompt, returns what was printed between.
+
+        testpmd echoes a character at a time, and its interrupt thread prints events whenever
+        they come: right into echo, answer and prompt, sometimes in two pieces.
+        """
+        def apart(word):
+            return r"\n*".join(re.escape(letter) for letter in word)
+
         while select.select([self.terminal], [], [], 0)[0] and self.read(0):
             pass
         start = len(self.output)
         self.send(text + "\n")
-        # The echo, then the answer, then the prompt.
-        echo = self.wait_for(re.escape(text), timeout, start)
-        end = self.wait_for(re.escape(PROMPT), timeout, echo.end())
-        return self.output[echo.end():end.start()]
+        return self.wait_for(f"{apart(text)}(.*?){apart(PROMPT)}", timeout, start,
+                             view=lambda output: EVENT.sub("", output)).group(1)
 
     def stats(self, port):
         """`show port stats`: {"RX-packets": n, ...}; ports from 0, as testpmd counts."""
