@@ -114,9 +114,14 @@ xdpvm_thread_online(void)
 void
 xdpvm_synchronize(void)
 {
+	unsigned int id = RTE_QSBR_THRID_INVALID;
+
 	pthread_once(&readers_once, readers_init);
-	rte_rcu_qsbr_synchronize(&readers.qsbr, xdpvm_self != NULL ? xdpvm_self->cpu :
-								     RTE_QSBR_THRID_INVALID);
+	/* Reporting a quiescent state would bring an offline caller online. */
+	if (xdpvm_self != NULL &&
+	    readers.qsbr.qsbr_cnt[xdpvm_self->cpu].cnt != __RTE_QSBR_CNT_THR_OFFLINE)
+		id = xdpvm_self->cpu;
+	rte_rcu_qsbr_synchronize(&readers.qsbr, id);
 }
 
 void
