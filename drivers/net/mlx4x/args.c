@@ -12,8 +12,13 @@
 
 #include <rte_devargs.h>
 #include <rte_kvargs.h>
+#include <rte_mbuf_pool_ops.h>
+#include <rte_string_fns.h>
+
+#include <page_pool.h>
 
 #include "mlx4x.h"
+#include "xdp.h"
 
 static int
 parse_port(const char *key, const char *value, void *opaque)
@@ -33,12 +38,68 @@ parse_port(const char *key, const char *value, void *opaque)
 	return 0;
 }
 
+static int
+parse_xdp_prog(const char *key, const char *value, void *opaque)
+{
+	struct mlx4x_args *args = opaque;
+
+	if (strlcpy(args->xdp_prog, value, sizeof(args->xdp_prog)) < sizeof(args->xdp_prog))
+		return 0;
+	MLX4X_INIT_LOG(ERR, "argument %s: a path of more than %zu bytes", key,
+		sizeof(args->xdp_prog) - 1);
+	return -ENAMETOOLONG;
+}
+
+static int
+parse_xdp_sec(const char *key, const char *value, void *opaque)
+{
+	struct mlx4x_args *args = opaque;
+
+	if (strlcpy(args->xdp_sec, value, sizeof(args->xdp_sec)) < sizeof(args->xdp_sec))
+		return 0;
+	MLX4X_INIT_LOG(ERR, "argument %s=%s: a name of more than %zu bytes", key, value,
+		sizeof(args->xdp_sec) - 1);
+	return -ENAMETOOLONG;
+}
+
+static int
+parse_xdp_verify(const char *key, const char *value, void *opaque)
+{
+	struct mlx4x_args *args = opaque;
+
+	if (mlx4x_xdp_verify_parse(value, &args->xdp_verify) == 0)
+		return 0;
+	MLX4X_INIT_LOG(ERR, "argument %s=%s: one of auto, kernel, internal, cached, none", key,
+		value);
+	return -EINVAL;
+}
+
+/* Pools that are made from now on, by name of no handler. */
+static int
+parse_page_pool(const char *key, const char *value, void *opaque)
+{
+	const char *ops = strcmp(value, "page") == 0 ? PAGE_POOL_OPS :
+		strcmp(value, "packed") == 0 ? PAGE_POOL_OPS_PACKED : NULL;
+	int ret = ops == NULL ? -EINVAL : rte_mbuf_set_platform_mempool_ops(ops);
+
+	if (ops == NULL)
+		MLX4X_INIT_LOG(ERR, "argument %s=%s: one of page, packed", key, value);
+	else if (ret != 0)
+		MLX4X_INIT_LOG(ERR, "argument %s=%s: %s is DPDK's default mempool handler already",
+			key, value, rte_mbuf_platform_mempool_ops());
+	return ret;
+}
+
 /* A new argument is a new line here and in MLX4X_PARAMS of probe.c. */
 static const struct {
 	const char *key;
 	arg_handler_t parse;
 } arguments[] = {
 	{ "port", parse_port },
+	{ "xdp_prog", parse_xdp_prog },
+	{ "xdp_sec", parse_xdp_sec },
+	{ "xdp_verify", parse_xdp_verify },
+	{ "page_pool", parse_page_pool },
 };
 
 static void

@@ -17,6 +17,7 @@
 #include "rx_burst.h"
 #include "tx_burst.h"
 #include "tx_multi.h"
+#include "xdp.h"
 
 uint64_t
 mlx4x_rx_offload_capa(const struct mlx4x_dev *dev)
@@ -185,6 +186,7 @@ stop_locked(struct rte_eth_dev *eth_dev)
 	mlx4x_steer_remove_all(port);
 	mlx4x_flow_stop(port);
 	mlx4x_rx_intr_stop(eth_dev);
+	mlx4x_xdp_stop(port);
 	mlx4x_rxq_stop_all(port);
 	stop_tx_queues(eth_dev);
 	port->started = false;
@@ -206,9 +208,12 @@ start_locked(struct rte_eth_dev *eth_dev)
 		ret = start_tx_queues(port);
 	if (ret != 0)
 		return ret;
+	port->started = true;
+	ret = mlx4x_xdp_start(port);
+	if (ret != 0)
+		return ret;
 	eth_dev->rx_pkt_burst = mlx4x_rx_select(eth_dev);
 	eth_dev->tx_pkt_burst = mlx4x_tx_select(eth_dev);
-	port->started = true;
 	/* Frames that a rule of the application takes must not meet the port's before. */
 	ret = mlx4x_flow_start(port);
 	return ret == 0 ? mlx4x_steer_update(port) : ret;
@@ -309,6 +314,7 @@ mlx4x_dev_close(struct rte_eth_dev *eth_dev)
 	if (port->started)
 		mlx4x_dev_stop(eth_dev);
 	forget_configuration(eth_dev);
+	mlx4x_xdp_fini(port);
 	eth_dev->data->mac_addrs = NULL;	/* part of dev_private, which ethdev frees */
 	mlx4x_lock(dev);
 	dev->port[port->number - 1] = NULL;

@@ -33,6 +33,8 @@
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
 
+#include <xdpvm.h>
+
 #include "compat.h"
 #include "cqe.h"
 #include "flow.h"
@@ -129,6 +131,16 @@ extern uint8_t *mlx4x_uar[MLX4X_MAX_DEVICES];
 	X(cqe_errors, "cqe_errors", "frames that the device completed with an error") \
 	X(bad_fcs, "bad_fcs", "frames with a wrong checksum, dropped") \
 	X(nombuf, "nombuf", "refills that found the mempool empty") \
+	X(loopback, "loopback_filtered", "own multicast frames that came back, dropped") \
+	X(xdp_packets, "xdp_packets", "frames that a program judged: the sum of the next seven") \
+	X(xdp_pass, "xdp_pass", "of these, handed to the application") \
+	X(xdp_drop, "xdp_drop", "of these, dropped by the program") \
+	X(xdp_aborted, "xdp_aborted", "of these, dropped because of an error or unknown verdict") \
+	X(xdp_tx, "xdp_tx", "of these, sent back") \
+	X(xdp_tx_full, "xdp_tx_full", "of these, dropped because the send ring was full") \
+	X(xdp_redirect, "xdp_redirect", "of these, handed to another place") \
+	X(xdp_redirect_fail, "xdp_redirect_fail", "of these, dropped on the way elsewhere") \
+	X(xdp_tx_doorbells, "xdp_tx_doorbells", "doorbells rung for frames sent back") \
 	X(recoveries, "recoveries", "times that the queue was taken out of its error state")
 
 #define MLX4X_TXQ_COUNTERS(X) \
@@ -182,6 +194,7 @@ struct mlx4x_rxq {
 	uint8_t log_sges;
 	struct mlx4x_xdp *xdp;		/* the program, NULL without one */
 	uint32_t cq_offset;		/* completion number of descriptor 0, see below */
+	bool xdp_busy;			/* frames of XDP_TX wait for their completion */
 
 	/* Warm: what a refill needs. */
 	uint8_t *wqes __rte_cache_min_aligned;
@@ -265,6 +278,7 @@ struct mlx4x_txq {
 	int socket;
 	uint64_t offloads;
 	bool deferred_start;
+	bool internal;			/* no application sees it: xdp_tx.c */
 	struct ibv_cq *cq;
 	struct ibv_qp *qp;
 	struct mlx4dv_cq dv_cq;
@@ -307,6 +321,8 @@ struct mlx4x_drop {
 
 TAILQ_HEAD(mlx4x_flow_list, rte_flow);
 
+struct mlx4x_xdp_port;
+
 /* An Ethernet port: the private data of its ethdev. */
 struct mlx4x_port {
 	struct mlx4x_dev *dev;
@@ -329,6 +345,7 @@ struct mlx4x_port {
 	struct mlx4x_drop drop;
 	struct rte_ether_addr *mc_addrs;	/* multicast groups joined */
 	uint32_t nb_mc_addrs;
+	struct mlx4x_xdp_port *xdp;
 	struct rte_ether_addr mac[MLX4X_MAX_MAC_ADDRS];
 	/* Packet types and flags, see cqe.h. Table 0 is for frames outside a tunnel. */
 	struct mlx4x_rx_meaning meaning[MLX4X_RX_TABLE_SIZE];
@@ -360,6 +377,9 @@ mlx4x_unlock(struct mlx4x_dev *dev)
 /* args.c */
 struct mlx4x_args {
 	uint32_t port_mask;	/* ports asked for, bit 0 is the first; 0: all */
+	char xdp_prog[256];	/* path of an object, or empty */
+	char xdp_sec[64];
+	enum xdpvm_verify xdp_verify;
 };
 int mlx4x_args_parse(struct mlx4x_args *args, const struct rte_devargs *devargs);
 
@@ -406,10 +426,13 @@ int mlx4x_rxq_reset(struct mlx4x_rxq *rxq);
 int mlx4x_rxq_go(struct mlx4x_rxq *rxq);
 int mlx4x_rx_queue_start(struct rte_eth_dev *eth_dev, uint16_t idx);
 int mlx4x_rx_queue_stop(struct rte_eth_dev *eth_dev, uint16_t idx);
+uint32_t mlx4x_rxq_max_frame(const struct mlx4x_rxq *rxq, uint16_t mtu);
 uint32_t mlx4x_rxq_nb_sges(const struct mlx4x_rxq *rxq, uint16_t mtu);
 
 /* rx_refill.c */
 void mlx4x_rx_refill(struct mlx4x_rxq *rxq);
+bool mlx4x_rx_post_buffer(struct mlx4x_rxq *rxq, struct mlx4x_wqe_data *seg,
+	const struct rte_mbuf *mbuf, uint32_t headroom);
 
 /* rx_table.c */
 void mlx4x_rx_table_build(struct mlx4x_port *port);
@@ -427,6 +450,9 @@ void mlx4x_tx_queue_release(struct rte_eth_dev *eth_dev, uint16_t idx);
 int mlx4x_txq_restart(struct mlx4x_txq *txq);
 void mlx4x_txq_drain(struct mlx4x_txq *txq);
 void mlx4x_txq_free_all(struct mlx4x_txq *txq);
+struct mlx4x_txq *mlx4x_txq_create_internal(struct mlx4x_port *port, uint16_t idx,
+	uint16_t nb_desc, int socket);
+void mlx4x_txq_destroy(struct mlx4x_txq *txq);
 int mlx4x_tx_queue_start(struct rte_eth_dev *eth_dev, uint16_t idx);
 int mlx4x_tx_queue_stop(struct rte_eth_dev *eth_dev, uint16_t idx);
 

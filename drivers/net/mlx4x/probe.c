@@ -19,6 +19,7 @@
 #include "queue_status.h"
 #include "rx_burst.h"
 #include "tx_burst.h"
+#include "xdp.h"
 
 /* In decimal, as the JSON of pmd_info wants them. */
 #define VENDOR_MELLANOX 5555		/* 0x15b3 */
@@ -26,7 +27,8 @@
 #define DEVICE_CONNECTX3_VF 4100	/* 0x1004 */
 #define DEVICE_CONNECTX3_PRO 4103	/* 0x1007 */
 
-#define MLX4X_PARAMS "port=<int>"
+#define MLX4X_PARAMS "port=<int> xdp_prog=<path> xdp_sec=<string> " \
+	"xdp_verify=auto|kernel|internal|cached|none page_pool=page|packed"
 
 /*
  * Values of a probe: below zero is a failure of a device that is ours; above zero
@@ -115,11 +117,30 @@ set_operations(struct rte_eth_dev *eth_dev, const struct eth_dev_ops *ops)
 	eth_dev->tx_descriptor_status = mlx4x_tx_descriptor_status;
 }
 
+/* The program that the arguments name. */
 static int
-init_port(struct rte_eth_dev *eth_dev, void *opaque)
+load_program(struct mlx4x_port *port, const struct mlx4x_args *args)
+{
+	const struct mlx4x_xdp_load load = {
+		.path = args->xdp_prog,
+		.options = {
+			.section = args->xdp_sec[0] != '\0' ? args->xdp_sec : NULL,
+			.verify = args->xdp_verify,
+		},
+	};
+	struct mlx4x_xdp_prog *prog;
+	int ret;
+
+	if (args->xdp_prog[0] == '\0')
+		return 0;
+	ret = mlx4x_xdp_prog_load(port, &load, &prog);
+	return ret != 0 ? ret : mlx4x_xdp_attach(port, RTE_PMD_MLX4X_XDP_PORT, prog, false);
+}
+
+static int
+init_port(struct rte_eth_dev *eth_dev, struct mlx4x_dev *dev, const struct mlx4x_args *args)
 {
 	struct mlx4x_port *port = mlx4x_port_of(eth_dev);
-	struct mlx4x_dev *dev = opaque;
 	int ret;
 
 	TAILQ_INIT(&port->rss_list);
@@ -130,6 +151,10 @@ init_port(struct rte_eth_dev *eth_dev, void *opaque)
 	ret = mlx4x_learn_from_kernel(port);
 	if (ret == 0)
 		ret = mlx4x_netdev_set_up(port, true);
+	if (ret == 0)
+		ret = mlx4x_xdp_init(port);
+	if (ret == 0)
+		ret = load_program(port, args);
 	if (ret != 0)
 		return ret;
 	eth_dev->data->mac_addrs = port->mac;
@@ -140,7 +165,7 @@ init_port(struct rte_eth_dev *eth_dev, void *opaque)
 }
 
 static int
-probe_port(struct mlx4x_dev *dev, unsigned int index)
+probe_port(struct mlx4x_dev *dev, unsigned int index, const struct mlx4x_args *args)
 {
 	char name[RTE_ETH_NAME_MAX_LEN];
 	struct rte_eth_dev *eth_dev;
@@ -164,8 +189,9 @@ probe_port(struct mlx4x_dev *dev, unsigned int index)
 	eth_dev->device = &dev->pci->device;
 	eth_dev->data->numa_node = dev->pci->device.numa_node;
 	port->number = index + 1;
-	ret = init_port(eth_dev, dev);
+	ret = init_port(eth_dev, dev, args);
 	if (ret != 0) {
+		mlx4x_xdp_fini(port);
 		eth_dev->data->mac_addrs = NULL;	/* part of dev_private */
 		rte_eth_dev_release_port(eth_dev);
 		return ret;
@@ -190,7 +216,7 @@ probe_ports(struct mlx4x_dev *dev, const struct mlx4x_args *args)
 	for (index = 0; index < dev->nb_phys_ports; index++) {
 		if (args->port_mask != 0 && !(args->port_mask & 1u << index))
 			continue;
-		ret = dev->port[index] != NULL ? 0 : probe_port(dev, index);
+		ret = dev->port[index] != NULL ? 0 : probe_port(dev, index, args);
 		if (ret == 0)
 			found++;
 		else

@@ -17,6 +17,7 @@
 
 #include "mlx4x.h"
 #include "tx_common.h"
+#include "xdp.h"
 
 /* As long as a queue is out of service at most; mlx4_en looks every 250 ms. */
 #define SERVICE_PERIOD_US 100000
@@ -92,6 +93,9 @@ serve_port(struct mlx4x_port *port)
 
 		if (mlx4x_load_acquire(&rxq->state) == MLX4X_QUEUE_BROKEN)
 			recover_rxq(rxq);
+		if (rxq->xdp != NULL &&
+		    mlx4x_load_acquire(&rxq->xdp->tx->state) == MLX4X_QUEUE_BROKEN)
+			recover_txq(rxq->xdp->tx);
 	}
 	for (i = 0; i < port->data->nb_tx_queues; i++) {
 		struct mlx4x_txq *txq = port->data->tx_queues[i];

@@ -2,20 +2,163 @@
 
 /**
  * @file
- * What net_mlx4x offers beyond ethdev.
+ * What net_mlx4x offers beyond ethdev: XDP programs in the receive path.
  *
  * Device arguments, after the PCI address of the function:
  *
  * - port=N: probe port N of the function, 0 or 1. May be given twice; without it, all
  *   ports are probed.
+ * - xdp_prog=PATH: attach an XDP object to every port of the function before traffic.
+ * - xdp_sec=NAME: the ELF section of the program wanted, when the object has several.
+ * - xdp_verify=auto|kernel|internal|cached|none: who vouches for the program.
+ * - page_pool=page|packed: make the page pool DPDK's default mempool handler.
  *
  * A port is named after its function and number, for instance "0000:03:00.0_port1".
+ *
+ * Every function here is for the control path and may be called from any thread of the
+ * primary process while traffic flows, but not from within a program.
  */
 
 #ifndef RTE_PMD_MLX4X_H
 #define RTE_PMD_MLX4X_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <xdpvm.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /** Name of the driver, as in struct rte_eth_dev_info::driver_name. */
 #define RTE_PMD_MLX4X_DRIVER_NAME "net_mlx4x"
+
+/** Bytes in front of a frame that a program may use (XDP_PACKET_HEADROOM of Linux). */
+#define RTE_PMD_MLX4X_XDP_HEADROOM 256
+
+/** Instead of a queue number: the whole port, also the queues that it gets later. */
+#define RTE_PMD_MLX4X_XDP_PORT UINT16_MAX
+
+/** Bytes of a program's name and of its section with their NUL. */
+#define RTE_PMD_MLX4X_XDP_NAME_SIZE 64
+
+/**
+ * A program of the application's own: a native C hook, or one of an object that the
+ * application has loaded with xdpvm. One of @p hook and @p prog is set.
+ */
+struct rte_pmd_mlx4x_xdp_prog {
+	const char *name;	/**< Shown in status and events; NULL: a default. */
+	/**
+	 * Judges one frame: returns XDP_DROP, XDP_PASS, XDP_TX, XDP_REDIRECT; any other
+	 * value is XDP_ABORTED. Runs on the lcore that polls the queue, on the bytes as
+	 * they came, before any mbuf field is written; it may move data, data_end and
+	 * data_meta as struct xdpvm_buff says. It must not block.
+	 */
+	xdpvm_entry_fn hook;
+	void *arg;		/**< Reaches the hook as buff->opaque. */
+	struct xdpvm_prog *prog;	/**< Must stay loaded while it is attached. */
+};
+
+/**
+ * Attach, replace or detach the application's program, at once on all queues of a port.
+ *
+ * Each queue judges every frame by exactly one program; no frame is lost. When the call
+ * returns, no queue runs the previous program any more and its memory may go.
+ *
+ * @param port_id
+ *   A port of this driver, started or not. The program survives stop, start and changes
+ *   of the number of queues.
+ * @param prog
+ *   The program, copied; NULL detaches.
+ * @return
+ *   0 or a negative errno, and rte_pmd_mlx4x_xdp_error() says why; then the previous
+ *   program goes on: -ENODEV not a port of this driver; -EINVAL; -EOPNOTSUPP frames of
+ *   the MTU do not fit one buffer behind 256 bytes of headroom; -ENOTSUP in a secondary
+ *   process; -ENOMEM; what the device returned.
+ */
+int rte_pmd_mlx4x_xdp_set(uint16_t port_id, const struct rte_pmd_mlx4x_xdp_prog *prog);
+
+/**
+ * The same for one queue, whose program goes before that of the port.
+ *
+ * @param queue_id
+ *   A queue, or RTE_PMD_MLX4X_XDP_PORT. The choice is kept by number when the port is
+ *   reconfigured. Detaching gives the queue back to the program of the port.
+ * @return
+ *   As rte_pmd_mlx4x_xdp_set(); -EINVAL also for a queue that the port does not have,
+ *   -ENOENT when there is nothing to detach.
+ */
+int rte_pmd_mlx4x_xdp_queue_set(uint16_t port_id, uint16_t queue_id,
+	const struct rte_pmd_mlx4x_xdp_prog *prog);
+
+/** How rte_pmd_mlx4x_xdp_load() loads; zero means default everywhere. */
+struct rte_pmd_mlx4x_xdp_options {
+	const char *section;	/**< ELF section of the program wanted. */
+	const char *function;	/**< Its function name. */
+	const char *pin_dir;	/**< A bpffs folder for maps that the object pins. */
+	enum xdpvm_verify verify;
+	enum xdpvm_engine engine;
+	bool replace;		/**< Take the place of a program; else that is -EBUSY. */
+};
+
+/**
+ * Load an unmodified XDP object and attach its program.
+ *
+ * @param port_id
+ *   A port of this driver.
+ * @param queue_id
+ *   A queue, or RTE_PMD_MLX4X_XDP_PORT.
+ * @param path
+ *   The ELF object as clang writes it.
+ * @param options
+ *   NULL for defaults.
+ * @return
+ *   The number (above 0) of the program, or a negative errno as
+ *   rte_pmd_mlx4x_xdp_queue_set() and xdpvm_object_load(); -EBUSY when a program is
+ *   attached there and replace is not set.
+ */
+int rte_pmd_mlx4x_xdp_load(uint16_t port_id, uint16_t queue_id, const char *path,
+	const struct rte_pmd_mlx4x_xdp_options *options);
+
+/**
+ * Detach whatever program is attached.
+ *
+ * @param id
+ *   Only if the program there has this number; 0: any.
+ * @return
+ *   0; -ENOENT when no (such) program is attached there; else as
+ *   rte_pmd_mlx4x_xdp_queue_set().
+ */
+int rte_pmd_mlx4x_xdp_unload(uint16_t port_id, uint16_t queue_id, uint32_t id);
+
+/** What is attached somewhere. */
+struct rte_pmd_mlx4x_xdp_status {
+	uint32_t id;		/**< Number of the program, never used again; 0: none. */
+	char name[RTE_PMD_MLX4X_XDP_NAME_SIZE];
+	char section[RTE_PMD_MLX4X_XDP_NAME_SIZE];	/**< Empty for native hooks. */
+	bool native;		/**< A C hook. */
+	struct xdpvm_prog *prog;	/**< NULL for native hooks; valid while attached. */
+	struct xdpvm_object *object;	/**< Of a program that this driver loaded, else NULL. */
+};
+
+/**
+ * Tell which program judges the frames of a queue, or is the port's.
+ *
+ * @return
+ *   0, -ENODEV or -EINVAL.
+ */
+int rte_pmd_mlx4x_xdp_status(uint16_t port_id, uint16_t queue_id,
+	struct rte_pmd_mlx4x_xdp_status *status);
+
+/**
+ * The sentence that says why the last call of this thread failed, with names and
+ * limits; valid until its next call of this interface. Never NULL.
+ */
+const char *rte_pmd_mlx4x_xdp_error(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* RTE_PMD_MLX4X_H */

@@ -27,4 +27,7 @@ MLX4X_RX_BURST(mlx4x_rx_burst_scatter);
 MLX4X_RX_BURST(mlx4x_rx_burst_scatter_strip);
 MLX4X_RX_BURST(mlx4x_rx_burst_scatter_stamp);
 
+/* rx_xdp.c: queues with and without a program */
+MLX4X_RX_BURST(mlx4x_rx_burst_xdp);
+
 #endif /* MLX4X_RX_BURST_H */

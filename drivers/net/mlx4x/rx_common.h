@@ -42,23 +42,29 @@ mlx4x_rx_is_bad(const struct mlx4x_cqe *cqe)
 bool mlx4x_rx_count_bad(struct mlx4x_rxq *rxq, const struct mlx4x_cqe *cqe);
 uint16_t mlx4x_rx_give_up(struct mlx4x_rxq *rxq, uint32_t ci, uint16_t nb_pkts, uint64_t bytes);
 
-/*
- * Takes the tag out by moving the two addresses up. Software does it: the device
- * leaves the tag in the frames of raw packet queues, but says what it holds.
- */
+/* Takes the tag out by moving the two addresses up. */
 static inline void
-mlx4x_rx_strip(struct rte_mbuf *mbuf, const struct mlx4x_cqe *cqe)
+mlx4x_rx_take_tag(struct rte_mbuf *mbuf, uint16_t vlan_tci)
 {
 	char *frame = rte_pktmbuf_mtod(mbuf, char *);
 
-	if (!mlx4x_cqe_has_vlan(cqe))
-		return;
 	memmove(frame + RTE_VLAN_HLEN, frame, 2 * RTE_ETHER_ADDR_LEN);
 	mbuf->data_off += RTE_VLAN_HLEN;
 	mbuf->data_len -= RTE_VLAN_HLEN;
 	mbuf->pkt_len -= RTE_VLAN_HLEN;
-	mbuf->vlan_tci = mlx4x_cqe_vlan_tci(cqe);
+	mbuf->vlan_tci = vlan_tci;
 	mbuf->ol_flags |= RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED;
+}
+
+/*
+ * Software strips: the device leaves the tag in the frames of raw packet queues, but
+ * says what it holds.
+ */
+static inline void
+mlx4x_rx_strip(struct rte_mbuf *mbuf, const struct mlx4x_cqe *cqe)
+{
+	if (mlx4x_cqe_has_vlan(cqe))
+		mlx4x_rx_take_tag(mbuf, mlx4x_cqe_vlan_tci(cqe));
 }
 
 static inline void

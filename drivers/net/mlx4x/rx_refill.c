@@ -48,9 +48,10 @@ find_region(struct mlx4x_rxq *rxq, uintptr_t addr, uint32_t len)
 	return mlx4x_mr_find(&rxq->port->dev->mr_table, addr, len, &rxq->mr, &seq);
 }
 
-static bool
-post_buffer(struct mlx4x_rxq *rxq, struct mlx4x_wqe_data *seg, const struct rte_mbuf *mbuf,
-	uint32_t headroom)
+/* Writes the address of a buffer. False if its memory is not registered (now). */
+bool
+mlx4x_rx_post_buffer(struct mlx4x_rxq *rxq, struct mlx4x_wqe_data *seg,
+	const struct rte_mbuf *mbuf, uint32_t headroom)
 {
 	uintptr_t addr = (uintptr_t)mbuf->buf_addr + headroom;
 
@@ -88,7 +89,7 @@ post_descriptor(struct mlx4x_rxq *rxq, uint32_t pos)
 	if (nb_empty != 0 && rte_mempool_get_bulk(rxq->mp, (void **)slots, nb_empty) != 0)
 		return false;
 	for (i = 0; i < nb_empty; i++) {
-		if (!post_buffer(rxq, &seg[i], slots[i], i == 0 ? rxq->headroom : 0)) {
+		if (!mlx4x_rx_post_buffer(rxq, &seg[i], slots[i], i == 0 ? rxq->headroom : 0)) {
 			rte_mempool_put_bulk(rxq->mp, (void **)slots, nb_empty);
 			memset(slots, 0, nb_empty * sizeof(slots[0]));
 			return false;

@@ -7,6 +7,7 @@
 
 #include "mlx4x.h"
 #include "rx_burst.h"
+#include "xdp.h"
 
 static bool
 any_scatters(const struct rte_eth_dev_data *data)
@@ -33,8 +34,8 @@ all_offloads(const struct rte_eth_dev_data *data)
 	return offloads;
 }
 
-eth_rx_burst_t
-mlx4x_rx_select(struct rte_eth_dev *eth_dev)
+static eth_rx_burst_t
+select_plain(struct rte_eth_dev *eth_dev)
 {
 	const struct mlx4x_port *port = mlx4x_port_of(eth_dev);
 	uint64_t offloads = all_offloads(eth_dev->data);
@@ -50,6 +51,13 @@ mlx4x_rx_select(struct rte_eth_dev *eth_dev)
 	return port->dev->caps.tunnel ? mlx4x_rx_burst_tunnel : mlx4x_rx_burst;
 }
 
+/* Also when programs come and go, or VLAN stripping: xdp.c, filter.c. */
+eth_rx_burst_t
+mlx4x_rx_select(struct rte_eth_dev *eth_dev)
+{
+	return mlx4x_xdp_select(mlx4x_port_of(eth_dev), select_plain(eth_dev));
+}
+
 /* Name of a burst function, for burst mode info. */
 const char *
 mlx4x_rx_burst_name(eth_rx_burst_t burst)
@@ -62,6 +70,7 @@ mlx4x_rx_burst_name(eth_rx_burst_t burst)
 		{ mlx4x_rx_burst_tunnel, "Scalar Tunnel" },
 		{ mlx4x_rx_burst_strip, "Scalar VLAN Strip" },
 		{ mlx4x_rx_burst_stamp, "Scalar Timestamp" },
+		{ mlx4x_rx_burst_xdp, "Scalar XDP" },
 		{ mlx4x_rx_burst_scatter, "Scattered" },
 		{ mlx4x_rx_burst_scatter_strip, "Scattered VLAN Strip" },
 		{ mlx4x_rx_burst_scatter_stamp, "Scattered Timestamp" },

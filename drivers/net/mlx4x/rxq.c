@@ -17,13 +17,14 @@
 
 #include "barrier.h"
 #include "mlx4x.h"
+#include "xdp.h"
 
 /* Descriptors that are refilled together: a burst's worth. */
 #define REFILL_BATCH 32
 
 /* Most bytes of a frame, as the buffers of the queue must hold it. */
-static uint32_t
-max_frame(const struct mlx4x_rxq *rxq, uint16_t mtu)
+uint32_t
+mlx4x_rxq_max_frame(const struct mlx4x_rxq *rxq, uint16_t mtu)
 {
 	return mtu + MLX4X_FRAME_OVERHEAD +
 		(rxq->offloads & RTE_ETH_RX_OFFLOAD_KEEP_CRC ? RTE_ETHER_CRC_LEN : 0);
@@ -34,15 +35,16 @@ uint32_t
 mlx4x_rxq_nb_sges(const struct mlx4x_rxq *rxq, uint16_t mtu)
 {
 	uint32_t room = rte_pktmbuf_data_room_size(rxq->mp);
-	uint32_t frame = max_frame(rxq, mtu);
-	uint32_t nb_sges = 1 + (frame + rxq->headroom - 1) / room;
+	uint32_t frame = mlx4x_rxq_max_frame(rxq, mtu);
+	uint32_t headroom = rxq->port->started ? rxq->headroom : RTE_PKTMBUF_HEADROOM;
+	uint32_t nb_sges = 1 + (frame + headroom - 1) / room;
 
-	if (frame + rxq->headroom <= room)
+	if (frame + headroom <= room)
 		return 1;
 	if (rxq->offloads & RTE_ETH_RX_OFFLOAD_SCATTER && nb_sges <= MLX4X_MAX_SGES)
 		return nb_sges;
 	MLX4X_LOG(rxq->port, ERR, "Rx queue %u: frames of MTU %u take up to %u bytes, an mbuf of "
-		"%s holds %u; %s", rxq->idx, mtu, frame, rxq->mp->name, room - rxq->headroom,
+		"%s holds %u; %s", rxq->idx, mtu, frame, rxq->mp->name, room - headroom,
 		rxq->offloads & RTE_ETH_RX_OFFLOAD_SCATTER ? "32 of them are not enough" :
 		"ask for scattered Rx, larger mbufs or a smaller MTU");
 	return 0;
@@ -108,7 +110,6 @@ mlx4x_rx_queue_setup(struct rte_eth_dev *eth_dev, uint16_t idx, uint16_t nb_desc
 	rxq->socket = socket;
 	rxq->offloads = conf->offloads | eth_dev->data->dev_conf.rxmode.offloads;
 	rxq->deferred_start = conf->rx_deferred_start;
-	rxq->headroom = RTE_PKTMBUF_HEADROOM;
 	rxq->meaning = port->meaning;
 	rxq->state = MLX4X_QUEUE_STOPPED;
 	if (mlx4x_rxq_nb_sges(rxq, eth_dev->data->mtu) == 0) {
@@ -173,6 +174,17 @@ mlx4x_rx_queue_release(struct rte_eth_dev *eth_dev, uint16_t idx)
 	rte_free(rxq);
 }
 
+/*
+ * What a program wants in front of a frame (Linux: XDP_PACKET_HEADROOM), if the buffers
+ * have it to spare. So a program can be attached later without touching the ring.
+ */
+static uint16_t
+headroom(const struct mlx4x_rxq *rxq)
+{
+	return rxq->port->data->mtu <= mlx4x_xdp_mtu_max(rxq) ?
+		MLX4X_XDP_HEADROOM : RTE_PKTMBUF_HEADROOM;
+}
+
 /* Decides ring geometry and takes the slots. */
 static int
 lay_out(struct mlx4x_rxq *rxq)
@@ -182,6 +194,7 @@ lay_out(struct mlx4x_rxq *rxq)
 
 	if (nb_sges == 0)
 		return -EINVAL;
+	rxq->headroom = headroom(rxq);
 	rxq->nb_sges = nb_sges;
 	rxq->log_sges = rte_log2_u32(nb_sges);
 	nb_wqes = RTE_MAX(rte_align32prevpow2(rxq->nb_desc / nb_sges), 4u);

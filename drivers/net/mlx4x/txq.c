@@ -114,8 +114,8 @@ free_mode(uint64_t offloads)
 		MLX4X_TX_FREE_FAST : MLX4X_TX_FREE_ANY;
 }
 
-static void
-destroy(struct mlx4x_txq *txq)
+void
+mlx4x_txq_destroy(struct mlx4x_txq *txq)
 {
 	if (txq->slots != NULL)
 		mlx4x_txq_free_all(txq);
@@ -125,6 +125,45 @@ destroy(struct mlx4x_txq *txq)
 		ibv_destroy_cq(txq->cq);
 	rte_free(txq->slots);
 	rte_free(txq);
+}
+
+static struct mlx4x_txq *
+allocate(struct mlx4x_port *port, uint16_t idx, uint16_t nb_desc, int socket)
+{
+	struct mlx4x_txq *txq = rte_zmalloc_socket("mlx4x Tx queue", sizeof(*txq),
+		RTE_CACHE_LINE_SIZE, socket);
+
+	if (txq == NULL) {
+		MLX4X_LOG(port, ERR, "Tx queue %u: no memory on socket %d", idx, socket);
+		return NULL;
+	}
+	txq->port = port;
+	txq->idx = idx;
+	txq->nb_desc = nb_desc;
+	txq->socket = socket;
+	txq->dev_id = port->dev->id;
+	txq->mr_table = &port->dev->mr_table;
+	txq->state = MLX4X_QUEUE_STOPPED;
+	return txq;
+}
+
+/*
+ * A send queue that the application does not see, stopped. All its frames come from one
+ * pool and have one reference. The lock is held. NULL (explained) if there is none.
+ */
+struct mlx4x_txq *
+mlx4x_txq_create_internal(struct mlx4x_port *port, uint16_t idx, uint16_t nb_desc, int socket)
+{
+	struct mlx4x_txq *txq = allocate(port, idx, nb_desc, socket);
+
+	if (txq == NULL)
+		return NULL;
+	txq->internal = true;
+	txq->free_mode = MLX4X_TX_FREE_FAST;
+	if (create(txq) == 0)
+		return txq;
+	mlx4x_txq_destroy(txq);
+	return NULL;
 }
 
 int
@@ -138,27 +177,18 @@ mlx4x_tx_queue_setup(struct rte_eth_dev *eth_dev, uint16_t idx, uint16_t nb_desc
 	if (ret != 0)
 		return ret;
 	mlx4x_tx_queue_release(eth_dev, idx);
-	txq = rte_zmalloc_socket("mlx4x Tx queue", sizeof(*txq), RTE_CACHE_LINE_SIZE, socket);
-	if (txq == NULL) {
-		MLX4X_LOG(port, ERR, "Tx queue %u: no memory on socket %d", idx, (int)socket);
+	txq = allocate(port, idx, nb_desc, socket);
+	if (txq == NULL)
 		return -ENOMEM;
-	}
-	txq->port = port;
-	txq->idx = idx;
-	txq->nb_desc = nb_desc;
-	txq->socket = socket;
 	txq->offloads = conf->offloads | eth_dev->data->dev_conf.txmode.offloads;
 	txq->free_mode = free_mode(txq->offloads);
 	txq->free_thresh = conf->tx_free_thresh != 0 ? conf->tx_free_thresh :
 		RTE_MIN(FREE_THRESH, nb_desc / 4);
 	txq->deferred_start = conf->tx_deferred_start;
-	txq->dev_id = port->dev->id;
-	txq->mr_table = &port->dev->mr_table;
-	txq->state = MLX4X_QUEUE_STOPPED;
 	mlx4x_lock(port->dev);
 	ret = create(txq);
 	if (ret != 0)
-		destroy(txq);
+		mlx4x_txq_destroy(txq);
 	else
 		eth_dev->data->tx_queues[idx] = txq;
 	mlx4x_unlock(port->dev);
@@ -175,7 +205,7 @@ mlx4x_tx_queue_release(struct rte_eth_dev *eth_dev, uint16_t idx)
 		return;
 	dev = txq->port->dev;
 	mlx4x_lock(dev);
-	destroy(txq);
+	mlx4x_txq_destroy(txq);
 	mlx4x_unlock(dev);
 	eth_dev->data->tx_queues[idx] = NULL;
 }
@@ -254,7 +284,8 @@ mlx4x_txq_restart(struct mlx4x_txq *txq)
 		return ret;
 	mlx4x_tx_flush_mr_cache(txq);
 	mlx4x_store_release(&txq->state, MLX4X_QUEUE_RUNNING);
-	txq->port->data->tx_queue_state[txq->idx] = RTE_ETH_QUEUE_STATE_STARTED;
+	if (!txq->internal)
+		txq->port->data->tx_queue_state[txq->idx] = RTE_ETH_QUEUE_STATE_STARTED;
 	return 0;
 }
 

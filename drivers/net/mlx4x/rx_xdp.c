@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Receiving with a program. It judges the page as the device left it, before any mbuf
+ * field is written. A page that does not leave stays in its slot, and its descriptor is
+ * posted again as it is: with the address behind the full headroom, wherever the program
+ * moved the head of that frame. A page that leaves (PASS, TX) is replaced at once from
+ * the queue's cache, and that from the mempool, 64 at a time.
+ *
+ * While the mempool is empty, descriptors go missing: the free ones before rxq->pi + size
+ * have no page. Pages that stay then move into the first of them, so that the ring
+ * never has a hole and looks to every other function like after a plain burst.
+ *
+ * A frame with an error never reaches a program. Registering the thread with xdpvm, once,
+ * is the only thing here that may allocate.
+ */
+
+#include "rx_burst.h"
+#include "rx_common.h"
+#include "xdp_thread.h"
+#include "xdp_tx.h"
+
+/* Pages that an empty cache gets (Linux: PP_ALLOC_CACHE_REFILL). */
+#define CACHE_REFILL 64
+
+/* How far ahead the frame that will be judged is fetched. */
+#define PREFETCH_DISTANCE 3
+
+/* A burst on its way. Never leaves the inlined functions, so it lives in registers. */
+struct burst {
+	struct mlx4x_rxq *rxq;
+	struct mlx4x_xdp *xdp;
+	struct mlx4x_xdp_prog *prog;
+	struct rte_mbuf **pkts;
+	uint64_t bytes;
+	uint32_t ci;
+	uint32_t missing;	/* descriptors without a page */
+	uint32_t nb_pass;
+	uint32_t nb_judged;
+	uint32_t nb_tx;
+	uint32_t tx_room;
+	uint32_t nb_tx_full;
+	uint32_t nb_aborted;
+	uint32_t nb_redirect_fail;
+};
+
+static __rte_noinline bool
+fill_cache(struct mlx4x_xdp *xdp)
+{
+	struct page_pool_cache *cache = &xdp->cache;
+	struct rte_mempool *mp = xdp->rxq->mp;
+	void **pages = (void **)cache->pages;
+
+	if (rte_mempool_get_bulk(mp, pages, CACHE_REFILL) == 0) {
+		cache->count = CACHE_REFILL;
+		return true;
+	}
+	while (cache->count < CACHE_REFILL && rte_mempool_get(mp, &pages[cache->count]) == 0)
+		cache->count++;
+	if (cache->count < CACHE_REFILL)
+		xdp->rxq->stats.nombuf++;
+	return cache->count != 0;
+}
+
+static inline struct rte_mbuf *
+take_page(struct mlx4x_xdp *xdp)
+{
+	if (unlikely(xdp->cache.count == 0) && !fill_cache(xdp))
+		return NULL;
+	return page_pool_cache_pop(&xdp->cache);
+}
+
+/* Where the device writes the frame of a page. */
+static inline uint8_t *
+frame_of(const struct mlx4x_rxq *rxq, const struct rte_mbuf *page, bool computed)
+{
+	if (computed)
+		return (uint8_t *)(uintptr_t)page + rxq->data_offset;
+	return (uint8_t *)page->buf_addr + rxq->headroom;
+}
+
+/* Puts a page into the descriptor pos. False if its memory is not registered (now). */
+static inline bool
+place(struct mlx4x_rxq *rxq, uint32_t pos, struct rte_mbuf *page, bool computed)
+{
+	uint32_t i = pos & rxq->mask;
+	struct mlx4x_wqe_data *seg = (void *)(rxq->wqes + ((size_t)i << rxq->log_stride));
+
+	if (computed)
+		seg->addr = rte_cpu_to_be_64((uintptr_t)frame_of(rxq, page, computed));
+	else if (!mlx4x_rx_post_buffer(rxq, seg, page, rxq->headroom))
+		return false;
+	rxq->slots[i] = page;
+	return true;
+}
+
+/* Gives pages to the first descriptors without one, as far as there are any. */
+static inline void
+fill_missing(struct burst *b, bool computed)
+{
+	while (unlikely(b->missing != 0)) {
+		struct rte_mbuf *page = take_page(b->xdp);
+
+		if (page == NULL)
+			break;
+		if (!place(b->rxq, b->ci + b->rxq->mask + 1 - b->missing, page, computed)) {
+			rte_mbuf_raw_free(page);
+			break;
+		}
+		b->missing--;
+	}
+}
+
+/* The page of descriptor ci is not needed: it is posted again. */
+static inline void
+keep_page(struct burst *b, bool computed)
+{
+	struct mlx4x_rxq *rxq = b->rxq;
+
+	if (unlikely(b->missing != 0))
+		place(rxq, b->ci + rxq->mask + 1 - b->missing, rxq->slots[b->ci & rxq->mask],
+			computed);
+}
+
+/* The page of descriptor ci has left: another one takes its place. */
+static inline void
+replace_page(struct burst *b, bool computed)
+{
+	struct rte_mbuf *page = take_page(b->xdp);
+
+	if (likely(page != NULL)) {
+		if (likely(place(b->rxq, b->ci + b->rxq->mask + 1 - b->missing, page, computed)))
+			return;
+		rte_mbuf_raw_free(page);
+	}
+	b->missing++;
+}
+
+/* VLAN tag of the frame as the program left it, if it has one. */
+static void
+strip_tag(struct rte_mbuf *mbuf)
+{
+	struct rte_ether_hdr *eth = rte_pktmbuf_mtod(mbuf, struct rte_ether_hdr *);
+	const struct rte_vlan_hdr *vlan = (const struct rte_vlan_hdr *)(eth + 1);
+
+	if (mbuf->data_len < sizeof(*eth) + sizeof(*vlan) ||
+	    (eth->ether_type != RTE_BE16(RTE_ETHER_TYPE_VLAN) &&
+	     eth->ether_type != RTE_BE16(RTE_ETHER_TYPE_QINQ)))
+		return;
+	mlx4x_rx_take_tag(mbuf, rte_be_to_cpu_16(vlan->vlan_tci));
+}
+
+/*
+ * What is still true of the frame. A program that moved the head has other headers in
+ * front than the device saw: hash, type and checksum verdict go. One that moved the
+ * tail leaves the headers, but no checksum covers what is there now.
+ */
+static inline void
+describe(const struct mlx4x_rxq *rxq, struct rte_mbuf *mbuf, const struct mlx4x_cqe *cqe,
+	uint32_t features, bool head_moved, bool tail_moved)
+{
+	const struct mlx4x_rx_meaning *meaning = mlx4x_rx_meaning_of(rxq, cqe, features);
+
+	mbuf->vlan_tci = 0;
+	if (unlikely(head_moved)) {
+		mbuf->ol_flags = 0;
+		mbuf->packet_type = 0;
+	} else {
+		mbuf->ol_flags = meaning->ol_flags;
+		mbuf->packet_type = meaning->ptype;
+		mbuf->hash.rss = mlx4x_cqe_rss_hash(cqe);
+		if (unlikely(tail_moved))
+			mbuf->ol_flags &= RTE_MBUF_F_RX_RSS_HASH;
+	}
+	if (features & MLX4X_RX_STRIP)
+		strip_tag(mbuf);
+	if (features & MLX4X_RX_STAMP)
+		mlx4x_rx_stamp(rxq->port, mbuf, cqe);
+}
+
+/* XDP_PASS: the page becomes an mbuf. */
+static inline void
+pass(struct burst *b, struct rte_mbuf *mbuf, const struct mlx4x_cqe *cqe, const uint8_t *frame,
+	uint32_t len)
+{
+	const struct xdpvm_buff *buff = &b->xdp->buff;
+	bool head_moved = buff->data != frame, tail_moved = buff->data_end != frame + len;
+
+	mlx4x_rx_rearm(b->rxq, mbuf);
+	mbuf->data_off += buff->data - frame;
+	mbuf->data_len = buff->data_end - buff->data;
+	mbuf->pkt_len = mbuf->data_len;
+	describe(b->rxq, mbuf, cqe, b->xdp->features, head_moved, tail_moved);
+	b->bytes += mbuf->pkt_len;
+	b->pkts[b->nb_pass++] = mbuf;
+}
+
+/* XDP_TX: the page goes to the send ring. False if it stays. */
+static inline bool
+send_back(struct burst *b, struct rte_mbuf *page, bool computed)
+{
+	const struct xdpvm_buff *buff = &b->xdp->buff;
+	struct mlx4x_txq *txq = b->xdp->tx;
+	uint32_t len = buff->data_end - buff->data;
+	rte_be32_t lkey = b->rxq->mr.lkey;
+
+	if (unlikely(b->nb_tx == b->tx_room))
+		return false;
+	if (!computed && mlx4x_tx_lkey(txq, (uintptr_t)buff->data, len, &lkey) != MLX4X_TX_SEND)
+		return false;
+	mlx4x_xdp_tx_put(txq, b->nb_tx++, page, buff->data, len, lkey);
+	return true;
+}
+
+static __rte_noinline void
+tell(const struct mlx4x_rxq *rxq, const struct mlx4x_xdp *xdp, const struct mlx4x_xdp_prog *prog,
+	uint32_t action)
+{
+	const struct xdpvm_buff *buff = &xdp->buff;
+
+	mlx4x_xdp_event_add(&rxq->port->xdp->events, rxq->idx, prog->id, action, buff->data,
+		buff->data_end - buff->data);
+}
+
+/* Any verdict but DROP. True if the page left. */
+static inline bool
+obey(struct burst *b, uint32_t action, struct rte_mbuf *page, const struct mlx4x_cqe *cqe,
+	const uint8_t *frame, uint32_t len, bool computed)
+{
+	if (action == XDP_PASS) {
+		pass(b, page, cqe, frame, len);
+		return true;
+	}
+	if (action == XDP_TX && b->xdp->buff.data_end - b->xdp->buff.data >= MLX4X_TX_MIN_LEN) {
+		if (likely(send_back(b, page, computed)))
+			return true;
+		b->nb_tx_full++;
+	} else if (action == XDP_REDIRECT) {
+		b->nb_redirect_fail++;
+	} else {
+		b->nb_aborted++;
+	}
+	tell(b->rxq, b->xdp, b->prog, action);
+	return false;
+}
+
+/* The frame of descriptor ci; true if its page left. */
+static inline bool
+judge(struct burst *b, const struct mlx4x_cqe *cqe, bool computed)
+{
+	struct mlx4x_rxq *rxq = b->rxq;
+	struct rte_mbuf *page = rxq->slots[b->ci & rxq->mask];
+	uint8_t *frame = frame_of(rxq, page, computed);
+	uint32_t len = mlx4x_cqe_byte_count(cqe) - rxq->crc_len;
+	struct xdpvm_buff *buff = &b->xdp->buff;
+	uint32_t action;
+
+	buff->data = frame;
+	buff->data_end = frame + len;
+	buff->data_meta = frame;
+	buff->hard_start = frame - MLX4X_XDP_HEADROOM;
+	buff->frame_end = frame - MLX4X_XDP_HEADROOM +
+		(computed ? b->xdp->buf_len : page->buf_len);
+	b->xdp->cqe = cqe;
+	b->nb_judged++;
+	action = b->prog->entry(buff);
+	return action != XDP_DROP && obey(b, action, page, cqe, frame, len, computed);
+}
+
+/* Own multicast that a virtual function hears again. */
+static bool
+is_loopback(const struct burst *b, bool computed)
+{
+	const struct mlx4x_rxq *rxq = b->rxq;
+	const struct rte_ether_hdr *eth = (const struct rte_ether_hdr *)
+		frame_of(rxq, rxq->slots[b->ci & rxq->mask], computed);
+
+	return rte_is_multicast_ether_addr(&eth->dst_addr) &&
+		rte_is_same_ether_addr(&eth->src_addr, &rxq->port->mac[0]);
+}
+
+/* Counters, frames to send, new addresses to the device. */
+static inline void
+finish(struct burst *b, bool computed)
+{
+	struct mlx4x_rxq *rxq = b->rxq;
+	struct mlx4x_rxq_stats *stats = &rxq->stats;
+
+	fill_missing(b, computed);
+	rxq->ci = b->ci;
+	rxq->pi = b->ci + rxq->mask + 1 - b->missing;
+	mlx4x_to_device();
+	*rxq->cq_db = rte_cpu_to_be_32((b->ci + rxq->cq_offset) & MLX4X_CQ_CI_MASK);
+	mlx4x_to_device();
+	*rxq->rq_db = rte_cpu_to_be_32(rxq->pi & UINT16_MAX);
+	if (b->nb_tx != 0) {
+		mlx4x_xdp_tx_flush(b->xdp->tx, b->nb_tx);
+		rxq->xdp_busy = true;
+		stats->xdp_tx += b->nb_tx;
+		stats->xdp_tx_doorbells++;
+	}
+	stats->packets += b->nb_pass;
+	stats->bytes += b->bytes;
+	stats->xdp_packets += b->nb_judged;
+	stats->xdp_pass += b->nb_pass;
+	stats->xdp_aborted += b->nb_aborted;
+	stats->xdp_tx_full += b->nb_tx_full;
+	stats->xdp_redirect_fail += b->nb_redirect_fail;
+	stats->xdp_drop += b->nb_judged - b->nb_pass - b->nb_tx - b->nb_aborted - b->nb_tx_full -
+		b->nb_redirect_fail;
+}
+
+static inline void
+begin(struct burst *b, bool computed)
+{
+	struct mlx4x_txq *txq = b->xdp->tx;
+
+	b->ci = b->rxq->ci;
+	b->missing = b->rxq->mask + 1 - (b->rxq->pi - b->rxq->ci);
+	b->prog = mlx4x_load_acquire(&b->xdp->prog);
+	b->xdp->buff.opaque = b->prog->opaque;
+	xdpvm_buff_bind(&b->xdp->buff);
+	if (b->rxq->xdp_busy)
+		b->rxq->xdp_busy = mlx4x_xdp_tx_drain(txq, b->xdp);
+	if (!computed)
+		mlx4x_tx_check_mr_cache(txq);
+	b->tx_room = mlx4x_xdp_tx_room(txq);
+	fill_missing(b, computed);
+}
+
+static __rte_always_inline uint16_t
+receive(struct mlx4x_rxq *rxq, struct mlx4x_xdp *xdp, struct rte_mbuf **pkts, uint16_t nb_pkts,
+	bool computed)
+{
+	struct burst b = { .rxq = rxq, .xdp = xdp, .pkts = pkts };
+	uint32_t end;
+
+	begin(&b, computed);
+	end = b.ci + RTE_MAX(nb_pkts, MLX4X_XDP_BUDGET);
+	for (; b.ci != end && b.nb_pass != nb_pkts; b.ci++) {
+		uint32_t cq_ci = b.ci + rxq->cq_offset;
+		const struct mlx4x_cqe *cqe = mlx4x_rxq_cqe(rxq, cq_ci);
+		bool left = false;
+
+		if (!mlx4x_cqe_is_ready(cqe, cq_ci, rxq->mask + 1))
+			break;
+		mlx4x_from_device();
+		if (computed)
+			rte_prefetch0(frame_of(rxq,
+				rxq->slots[(b.ci + PREFETCH_DISTANCE) & rxq->mask], computed));
+		if (unlikely(mlx4x_rx_is_bad(cqe))) {
+			if (!mlx4x_rx_count_bad(rxq, cqe)) {
+				finish(&b, computed);
+				mlx4x_store_release(&rxq->state, MLX4X_QUEUE_BROKEN);
+				return b.nb_pass;
+			}
+		} else if (unlikely(xdp->filters_loopback) && is_loopback(&b, computed)) {
+			rxq->stats.loopback++;
+		} else {
+			left = judge(&b, cqe, computed);
+		}
+		if (left)
+			replace_page(&b, computed);
+		else
+			keep_page(&b, computed);
+	}
+	finish(&b, computed);
+	return b.nb_pass;
+}
+
+static uint16_t
+receive_computed(struct mlx4x_rxq *rxq, struct mlx4x_xdp *xdp, struct rte_mbuf **pkts,
+	uint16_t nb_pkts)
+{
+	return receive(rxq, xdp, pkts, nb_pkts, true);
+}
+
+static uint16_t
+receive_general(struct mlx4x_rxq *rxq, struct mlx4x_xdp *xdp, struct rte_mbuf **pkts,
+	uint16_t nb_pkts)
+{
+	return receive(rxq, xdp, pkts, nb_pkts, false);
+}
+
+/* True if a poll would find nothing to do. */
+static inline bool
+is_idle(const struct mlx4x_rxq *rxq)
+{
+	uint32_t cq_ci = rxq->ci + rxq->cq_offset;
+
+	return !mlx4x_cqe_is_ready(mlx4x_rxq_cqe(rxq, cq_ci), cq_ci, rxq->mask + 1) &&
+		!rxq->xdp_busy && rxq->pi - rxq->ci == rxq->mask + 1;
+}
+
+/* All queues of a port of which at least one has a program. */
+uint16_t
+mlx4x_rx_burst_xdp(void *queue, struct rte_mbuf **pkts, uint16_t nb_pkts)
+{
+	struct mlx4x_rxq *rxq = queue;
+	struct mlx4x_xdp *xdp;
+	uint16_t nb;
+
+	if (unlikely(rxq->state != MLX4X_QUEUE_RUNNING) || is_idle(rxq) || !mlx4x_xdp_enter())
+		return 0;
+	xdp = mlx4x_load_acquire(&rxq->xdp);
+	if (xdp == NULL)
+		nb = rxq->port->xdp->plain_burst(queue, pkts, nb_pkts);
+	else if (rxq->computed_addr)
+		nb = receive_computed(rxq, xdp, pkts, nb_pkts);
+	else
+		nb = receive_general(rxq, xdp, pkts, nb_pkts);
+	mlx4x_xdp_leave();
+	return nb;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Threads that run programs. A burst is online with xdpvm from its first look at a
+ * program to its end, and offline otherwise: so a lcore that stops polling never holds
+ * up who wants to free a program. The price is one fence for each burst with frames.
+ */
+
+#ifndef MLX4X_XDP_THREAD_H
+#define MLX4X_XDP_THREAD_H
+
+#include <stdbool.h>
+
+#include <rte_branch_prediction.h>
+#include <xdpvm.h>
+
+enum mlx4x_xdp_thread {
+	MLX4X_XDP_THREAD_UNKNOWN,	/* has not run a program yet */
+	MLX4X_XDP_THREAD_OURS,
+	MLX4X_XDP_THREAD_FOREIGN,	/* the application registered it and keeps it online */
+	MLX4X_XDP_THREAD_REFUSED,	/* XDPVM_MAX_THREADS are registered */
+};
+
+extern __thread enum mlx4x_xdp_thread mlx4x_xdp_thread;
+
+/* Registers the calling thread. False if it cannot run programs. */
+bool mlx4x_xdp_thread_register(void);
+
+static inline bool
+mlx4x_xdp_enter(void)
+{
+	if (likely(mlx4x_xdp_thread == MLX4X_XDP_THREAD_OURS)) {
+		xdpvm_thread_online();
+		return true;
+	}
+	return mlx4x_xdp_thread_register();
+}
+
+static inline void
+mlx4x_xdp_leave(void)
+{
+	if (likely(mlx4x_xdp_thread == MLX4X_XDP_THREAD_OURS))
+		xdpvm_thread_offline();
+}
+
+#endif /* MLX4X_XDP_THREAD_H */

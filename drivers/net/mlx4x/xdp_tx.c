@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The send queue paired with each receive queue that has a program. Its completion
+ * queue is never armed: the next poll of the receive queue reads it, and the pages go to
+ * the cache of that queue, still mapped; what the cache cannot hold goes to the pool.
+ */
+
+#include "xdp_tx.h"
+
+/* Entries of the ring, those of mlx4_en. */
+#define RING_SIZE 1024
+
+int
+mlx4x_xdp_tx_create(struct mlx4x_xdp *xdp)
+{
+	struct mlx4x_rxq *rxq = xdp->rxq;
+	int ret;
+
+	xdp->tx = mlx4x_txq_create_internal(rxq->port, rxq->idx, RING_SIZE, rxq->socket);
+	if (xdp->tx == NULL)
+		return mlx4x_xdp_refuse(rxq->port, ENOMEM, "Rx queue %u: cannot get a send queue for "
+			"XDP_TX", rxq->idx);
+	ret = mlx4x_txq_restart(xdp->tx);
+	if (ret == 0)
+		return 0;
+	mlx4x_txq_destroy(xdp->tx);
+	xdp->tx = NULL;
+	return mlx4x_xdp_refuse(rxq->port, -ret, "Rx queue %u: the send queue for XDP_TX does not "
+		"start: %s", rxq->idx, strerror(-ret));
+}
+
+/* Waits for the frames that are on their way; their pages go to the pool. */
+void
+mlx4x_xdp_tx_destroy(struct mlx4x_xdp *xdp)
+{
+	if (xdp->tx->state == MLX4X_QUEUE_RUNNING && !xdp->rxq->port->dev->removed)
+		mlx4x_txq_drain(xdp->tx);
+	mlx4x_txq_destroy(xdp->tx);
+	xdp->tx = NULL;
+}
+
+/* Pages of completed frames: n slots that follow each other in memory. */
+static void
+recycle(struct mlx4x_xdp *xdp, struct rte_mbuf **pages, uint32_t n)
+{
+	uint32_t taken = page_pool_cache_push_bulk(&xdp->cache, pages, n);
+
+	if (unlikely(taken != n))
+		rte_mempool_put_bulk(xdp->rxq->mp, (void **)(pages + taken), n - taken);
+}
+
+bool
+mlx4x_xdp_tx_drain(struct mlx4x_txq *txq, struct mlx4x_xdp *xdp)
+{
+	if (unlikely(txq->state != MLX4X_QUEUE_RUNNING))
+		return false;
+	if (unlikely(!mlx4x_tx_poll(txq))) {
+		mlx4x_tx_give_up(txq);
+		return false;
+	}
+	while (txq->ci != txq->done) {
+		uint32_t pos = txq->ci & txq->mask;
+		uint32_t n = RTE_MIN(txq->done - txq->ci, txq->mask + 1 - pos);
+
+		recycle(xdp, &txq->slots[pos], n);
+		txq->ci += n;
+	}
+	return txq->ci != txq->pi;
+}
+
+void
+mlx4x_xdp_tx_flush(struct mlx4x_txq *txq, uint32_t nb)
+{
+	const uint32_t size = mlx4x_wqe_size_word(0, 0, MLX4X_XDP_TX_DS);
+	uint32_t pi = txq->pi, last = pi + nb - 1;
+
+	mlx4x_to_device();
+	for (; pi != last; pi++)
+		mlx4x_wqe_store(mlx4x_txq_wqe(txq, pi),
+			RTE_BE32(MLX4X_WQE_OPCODE_SEND) | mlx4x_tx_owner_be(txq, pi), size,
+			RTE_BE32(MLX4X_TX_BASE_FLAGS), 0);
+	mlx4x_wqe_store(mlx4x_txq_wqe(txq, last),
+		RTE_BE32(MLX4X_WQE_OPCODE_SEND) | mlx4x_tx_owner_be(txq, last), size,
+		RTE_BE32(MLX4X_TX_BASE_FLAGS | MLX4X_WQE_CQ_UPDATE), 0);
+	txq->pi = last + 1;
+	mlx4x_tx_doorbell(txq);
+}
