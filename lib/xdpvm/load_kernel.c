@@ -11,30 +11,54 @@
 
 #include "object.h"
 
-/* Does a map that is pinned already, and will be reused, say that its memory cannot be mapped? */
+/* The flags of a map that is pinned already and will be reused; false when there is none. */
 static bool
-pinned_unmappable(const char *path)
+pinned_flags(const char *path, uint32_t *flags)
 {
 	struct bpf_map_info info = { 0 };
 	uint32_t size = sizeof(info);
 	int fd = path != NULL ? bpf_obj_get(path) : -1;
-	bool unmappable;
+	bool known;
 
 	if (fd < 0)
 		return false;
-	unmappable = bpf_obj_get_info_by_fd(fd, &info, &size) == 0 &&
-		     !(info.map_flags & BPF_F_MMAPABLE);
+	known = bpf_obj_get_info_by_fd(fd, &info, &size) == 0;
+	*flags = info.map_flags;
 	close(fd);
-	return unmappable;
+	return known;
 }
 
+/*
+ * An ARRAY shall be mappable, unless a pinned one is not. A kernel's DEVMAP calls itself read-only
+ * for programs, and libbpf reuses only what has equal flags.
+ */
+static uint32_t
+wanted_flags(const struct xdpvm_map *map)
+{
+	uint32_t pinned;
+	bool reused = pinned_flags(bpf_map__pin_path(map->bpf), &pinned);
+
+	switch (map->type) {
+	case BPF_MAP_TYPE_ARRAY:
+		return map->flags | (reused ? pinned & BPF_F_MMAPABLE : BPF_F_MMAPABLE);
+	case BPF_MAP_TYPE_DEVMAP:
+	case BPF_MAP_TYPE_DEVMAP_HASH:
+		return map->flags | (reused ? pinned & BPF_F_RDONLY_PROG : 0);
+	default:
+		return map->flags;
+	}
+}
+
+/* Nobody asked for pins: not even an object that wants them gets some in libbpf's default place. */
 static int
 set_pin_path(struct xdpvm_map *map)
 {
 	const char *dir = map->object->options.pin_dir;
 	char path[4096];
 
-	if (dir == NULL || bpf_map__pin_path(map->bpf) != NULL || bpf_map__is_internal(map->bpf))
+	if (dir == NULL)
+		return bpf_map__set_pin_path(map->bpf, NULL);
+	if (bpf_map__pin_path(map->bpf) != NULL || bpf_map__is_internal(map->bpf))
 		return 0;
 	if (snprintf(path, sizeof(path), "%s/%s", dir, map->name) >= (int)sizeof(path))
 		return -ENAMETOOLONG;
@@ -49,10 +73,8 @@ prepare_map(struct xdpvm_map *map)
 	if (ret != 0)
 		return xdpvm_fail(map->object, ret, "map %s: cannot be pinned in %s: %s", map->name,
 				  map->object->options.pin_dir, strerror(-ret));
-	if (map->type == BPF_MAP_TYPE_ARRAY && !bpf_map__is_internal(map->bpf) &&
-	    !pinned_unmappable(bpf_map__pin_path(map->bpf)))
-		bpf_map__set_map_flags(map->bpf, map->flags | BPF_F_MMAPABLE);
-	return 0;
+	return bpf_map__is_internal(map->bpf) ? 0 :
+	       bpf_map__set_map_flags(map->bpf, wanted_flags(map));
 }
 
 /*

@@ -98,6 +98,9 @@ struct xdpvm_map_ops {
 	int (*put_map)(struct xdpvm_map *map, const void *key, struct xdpvm_map *inner,
 		       uint64_t flags);	/* maps of maps */
 	int (*next_key)(struct xdpvm_map *map, const void *key, void *next_key);
+	/* Per-CPU types: one copy of a key that is there. -ENOENT. */
+	int (*copy_out_cpu)(struct xdpvm_map *map, const void *key, void *value, uint32_t cpu);
+	int (*copy_in_cpu)(struct xdpvm_map *map, const void *key, const void *value, uint32_t cpu);
 };
 
 struct xdpvm_map {
@@ -206,7 +209,6 @@ xdpvm_percpu_ptr(const void *memory, uint32_t cpu)
 	return (uint8_t *)(uintptr_t)memory + cpu * XDPVM_PERCPU_STRIDE;
 }
 
-
 /*
  * All copies of a per-CPU value at once, as the control side moves them: in memory each copy is
  * rounded up to 8 bytes. Copies of threads that never ran are zero and cost no memory.
@@ -222,5 +224,8 @@ int xdpvm_percpu_check(const struct xdpvm_map *map);
 
 /* A copy for this CPU number may be written: from now on it is cleared with the others. */
 void xdpvm_percpu_use(uint32_t cpu);
+
+/* One above the highest number that was announced so; at least as high as any thread's. */
+uint32_t xdpvm_percpu_limit(void);
 
 #endif /* XDPVM_MAP_INTERNAL_H */

@@ -78,6 +78,28 @@ percpu_array_copy_in(struct xdpvm_map *map, const void *key, const void *value, 
 	return ret;
 }
 
+static int
+percpu_array_copy_out_cpu(struct xdpvm_map *map, const void *key, void *value, uint32_t cpu)
+{
+	const void *copy = percpu_array_lookup_percpu(map, key, cpu);
+
+	if (copy == NULL)
+		return -ENOENT;
+	xdpvm_value_load(value, copy, map->value_size);
+	return 0;
+}
+
+static int
+percpu_array_copy_in_cpu(struct xdpvm_map *map, const void *key, const void *value, uint32_t cpu)
+{
+	void *copy = percpu_array_lookup_percpu(map, key, cpu);
+
+	if (copy == NULL)
+		return -ENOENT;
+	xdpvm_value_store(copy, value, map->value_size);
+	return 0;
+}
+
 const struct xdpvm_map_ops xdpvm_map_percpu_array_ops = {
 	.init = percpu_array_init,
 	.fini = percpu_array_fini,
@@ -87,6 +109,8 @@ const struct xdpvm_map_ops xdpvm_map_percpu_array_ops = {
 	.delete = xdpvm_array_delete,
 	.copy_out = percpu_array_copy_out,
 	.copy_in = percpu_array_copy_in,
+	.copy_out_cpu = percpu_array_copy_out_cpu,
+	.copy_in_cpu = percpu_array_copy_in_cpu,
 	.remove = xdpvm_array_remove,
 	.next_key = xdpvm_array_next_key,
 };

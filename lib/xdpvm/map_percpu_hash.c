@@ -128,6 +128,47 @@ percpu_hash_take(struct xdpvm_map *map, const void *key, void *value)
 	return xdpvm_hash_visit(map, key, true, copy_visit, value);
 }
 
+/* One thread's copy and what to move to or from it. */
+struct one_copy {
+	void *value;
+	uint32_t cpu;
+};
+
+static void
+copy_out_visit(struct xdpvm_map *map, uint32_t index, void *arg)
+{
+	const struct one_copy *copy = arg;
+
+	xdpvm_value_load(copy->value, xdpvm_percpu_ptr(copies(map, index), copy->cpu),
+			 map->value_size);
+}
+
+static void
+copy_in_visit(struct xdpvm_map *map, uint32_t index, void *arg)
+{
+	const struct one_copy *copy = arg;
+
+	xdpvm_value_store(xdpvm_percpu_ptr(copies(map, index), copy->cpu), copy->value,
+			  map->value_size);
+}
+
+static int
+percpu_hash_copy_out_cpu(struct xdpvm_map *map, const void *key, void *value, uint32_t cpu)
+{
+	struct one_copy copy = { .value = value, .cpu = cpu };
+
+	return xdpvm_hash_visit(map, key, false, copy_out_visit, &copy);
+}
+
+static int
+percpu_hash_copy_in_cpu(struct xdpvm_map *map, const void *key, const void *value, uint32_t cpu)
+{
+	struct one_copy copy = { .value = (void *)(uintptr_t)value, .cpu = cpu };
+
+	xdpvm_percpu_use(cpu);
+	return xdpvm_hash_visit(map, key, false, copy_in_visit, &copy);
+}
+
 #define PERCPU_HASH_OPS(how_to_init) { \
 	.init = how_to_init, \
 	.fini = percpu_hash_fini, \
@@ -137,6 +178,8 @@ percpu_hash_take(struct xdpvm_map *map, const void *key, void *value)
 	.delete = xdpvm_hash_delete, \
 	.copy_out = percpu_hash_copy_out, \
 	.copy_in = percpu_hash_copy_in, \
+	.copy_out_cpu = percpu_hash_copy_out_cpu, \
+	.copy_in_cpu = percpu_hash_copy_in_cpu, \
 	.remove = xdpvm_hash_remove, \
 	.take = percpu_hash_take, \
 	.next_key = xdpvm_hash_next_key, \

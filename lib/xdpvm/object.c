@@ -12,6 +12,7 @@
 #include <bpf/libbpf.h>
 
 #include "object.h"
+#include "xdpvm_sync.h"
 
 #define IMAGE_MAX (64u << 20)	/* bytes; the largest object seen has half a MiB */
 
@@ -280,6 +281,7 @@ xdpvm_object_close(struct xdpvm_object *object)
 
 	if (object == NULL)
 		return;
+	xdpvm_sync_stop(object);
 	if (object->loaded)
 		xdpvm_synchronize();
 	while ((prog = object->progs) != NULL) {

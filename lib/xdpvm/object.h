@@ -23,6 +23,8 @@ struct xdpvm_object {
 	uint32_t n_maps;
 	struct xdpvm_prog *progs;	/* list, in the object's order */
 
+	struct xdpvm_sync *sync;	/* NULL unless started */
+
 	void *image;			/* the ELF file, until the load is over */
 	size_t image_size;
 };

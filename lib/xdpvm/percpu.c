@@ -120,6 +120,12 @@ xdpvm_percpu_use(uint32_t cpu)
 		;
 }
 
+uint32_t
+xdpvm_percpu_limit(void)
+{
+	return __atomic_load_n(&percpu_limit, __ATOMIC_RELAXED);
+}
+
 static bool
 is_zero(const uint8_t *value, uint32_t size)
 {
@@ -134,7 +140,7 @@ xdpvm_percpu_store_all(void *memory, const void *values, uint32_t value_size)
 	for (uint32_t cpu = 0; cpu < XDPVM_MAX_THREADS; cpu++) {
 		const uint8_t *value = (const uint8_t *)values + (size_t)cpu * step;
 
-		if (cpu >= __atomic_load_n(&percpu_limit, __ATOMIC_RELAXED)) {
+		if (cpu >= xdpvm_percpu_limit()) {
 			if (is_zero(value, value_size))
 				continue;
 			xdpvm_percpu_use(cpu);
@@ -147,7 +153,7 @@ void
 xdpvm_percpu_load_all(void *values, const void *memory, uint32_t value_size)
 {
 	uint32_t step = (value_size + 7) & ~7u;
-	uint32_t limit = __atomic_load_n(&percpu_limit, __ATOMIC_RELAXED);
+	uint32_t limit = xdpvm_percpu_limit();
 
 	memset(values, 0, (size_t)step * XDPVM_MAX_THREADS);
 	for (uint32_t cpu = 0; cpu < limit; cpu++)
@@ -158,7 +164,7 @@ xdpvm_percpu_load_all(void *values, const void *memory, uint32_t value_size)
 void
 xdpvm_percpu_store_first(void *memory, const void *value, uint32_t value_size, uint32_t cpu)
 {
-	uint32_t limit = __atomic_load_n(&percpu_limit, __ATOMIC_RELAXED);
+	uint32_t limit = xdpvm_percpu_limit();
 
 	for (uint32_t other = 0; other < limit; other++)
 		if (other != cpu)
