@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A chained hash table whose entries have numbers, so that it can grow; see shadow.h. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,16 @@ xdpvm_shadow_init(struct xdpvm_shadow *shadow, uint32_t key_size, uint32_t value
 	};
 	shadow->entry_size = sizeof(struct xdpvm_shadow_entry) + ((key_size + 7) & ~7u) +
 			     ((values_size + 7) & ~7u);
+}
+
+int
+xdpvm_shadow_init_array(struct xdpvm_shadow *shadow, uint32_t n, uint32_t values_size)
+{
+	xdpvm_shadow_init(shadow, sizeof(uint32_t), values_size);
+	shadow->array = true;
+	shadow->entries = calloc(n, shadow->entry_size);
+	shadow->n_entries = n;
+	return shadow->entries != NULL ? 0 : -ENOMEM;
 }
 
 void
@@ -79,6 +90,11 @@ xdpvm_shadow_find(const struct xdpvm_shadow *shadow, const void *key)
 	struct xdpvm_shadow_entry *entry;
 	uint32_t number;
 
+	if (shadow->array) {
+		memcpy(&number, key, sizeof(number));
+		entry = xdpvm_shadow_at(shadow, number);
+		return entry->used ? entry : NULL;
+	}
 	if (shadow->n_buckets == 0)
 		return NULL;
 	for (number = *bucket_of(shadow, key); number != XDPVM_SHADOW_NONE; number = entry->next) {
@@ -109,13 +125,16 @@ xdpvm_shadow_add(struct xdpvm_shadow *shadow, const void *key, const void *value
 	struct xdpvm_shadow_entry *entry;
 	uint32_t number;
 
-	if (!take_free(shadow, &number))
+	if (shadow->array)
+		memcpy(&number, key, sizeof(number));
+	else if (!take_free(shadow, &number))
 		return NULL;
 	entry = xdpvm_shadow_at(shadow, number);
 	*entry = (struct xdpvm_shadow_entry){ .used = true };
 	memcpy(entry->key, key, shadow->key_size);
 	memcpy(xdpvm_shadow_values(shadow, entry), values, shadow->values_size);
-	chain(shadow, number);
+	if (!shadow->array)
+		chain(shadow, number);
 	shadow->n_used++;
 	return entry;
 }
@@ -124,13 +143,16 @@ void
 xdpvm_shadow_remove(struct xdpvm_shadow *shadow, struct xdpvm_shadow_entry *entry)
 {
 	uint32_t number = ((uint8_t *)entry - shadow->entries) / shadow->entry_size;
-	uint32_t *link = bucket_of(shadow, entry->key);
+	uint32_t *link;
 
+	entry->used = false;
+	shadow->n_used--;
+	if (shadow->array)
+		return;
+	link = bucket_of(shadow, entry->key);
 	while (*link != number)
 		link = &xdpvm_shadow_at(shadow, *link)->next;
 	*link = entry->next;
-	entry->used = false;
-	shadow->n_used--;
 	entry->next = shadow->free;
 	shadow->free = number;
 }

@@ -21,6 +21,7 @@ struct xdpvm_shadow_entry {
 struct xdpvm_shadow {
 	uint32_t key_size;
 	uint32_t values_size;	/* bytes of all copies */
+	bool array;		/* keys are numbers, and entries have the same ones; no buckets */
 	size_t entry_size;
 	uint8_t *entries;
 	uint32_t n_entries;	/* used and free ones */
@@ -33,7 +34,12 @@ struct xdpvm_shadow {
 
 #define XDPVM_SHADOW_NONE UINT32_MAX
 
+/* Room grows as keys come. */
 void xdpvm_shadow_init(struct xdpvm_shadow *shadow, uint32_t key_size, uint32_t values_size);
+
+/* For an array map of n elements: no hashing. 0 or -ENOMEM. */
+int xdpvm_shadow_init_array(struct xdpvm_shadow *shadow, uint32_t n, uint32_t values_size);
+
 void xdpvm_shadow_fini(struct xdpvm_shadow *shadow);
 
 static inline struct xdpvm_shadow_entry *

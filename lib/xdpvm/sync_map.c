@@ -11,7 +11,7 @@
 
 #include "sync_map.h"
 
-#define FIRST_BATCH 256u
+#define FIRST_BATCH 1024u
 #define TOKEN_MIN 4u	/* bytes: hashes walk by bucket number */
 #define LRU_KEPT 128u	/* free elements that a CPU keeps; Linux: LOCAL_FREE_TARGET */
 #define KERNEL_ENOTSUPP 524	/* what Linux says to a batch on a type without batches */
@@ -69,23 +69,34 @@ batch_resize(struct xdpvm_sync_map *sync, uint32_t batch)
 	return sync->keys != NULL && sync->values != NULL;
 }
 
+static bool
+is_array(const struct xdpvm_map *map)
+{
+	return map->type == BPF_MAP_TYPE_ARRAY || map->type == BPF_MAP_TYPE_PERCPU_ARRAY ||
+	       map->type == BPF_MAP_TYPE_DEVMAP || map->type == BPF_MAP_TYPE_CPUMAP;
+}
+
 int
 xdpvm_sync_map_init(struct xdpvm_sync_map *sync, struct xdpvm_map *map)
 {
 	bool percpu = xdpvm_map_is_percpu(map->type);
 	uint32_t token = map->key_size > TOKEN_MIN ? map->key_size : TOKEN_MIN;
+	int ret = 0;
 
 	*sync = (struct xdpvm_sync_map){ .map = map };
 	sync->copies = percpu ? libbpf_num_possible_cpus() : 1;
 	sync->step = percpu ? (map->value_size + 7) & ~7u : map->value_size;
-	xdpvm_shadow_init(&sync->shadow, map->key_size, values_size(sync));
+	if (is_array(map))
+		ret = xdpvm_shadow_init_array(&sync->shadow, map->max_entries, values_size(sync));
+	else
+		xdpvm_shadow_init(&sync->shadow, map->key_size, values_size(sync));
 	sync->token = calloc(2, token);
 	sync->value = calloc(2, values_size(sync));
 	sync->own = calloc(1, xdpvm_map_value_bytes(map));
 	if (!batch_resize(sync, FIRST_BATCH) || sync->token == NULL || sync->value == NULL ||
 	    sync->own == NULL)
 		return -ENOMEM;
-	return 0;
+	return ret;
 }
 
 void
