@@ -117,6 +117,24 @@ register_timestamp(struct mlx4x_port *port)
 	return -ENOSPC;
 }
 
+/* Offloads of the port are those of all its queues, also of those set up before. */
+static void
+spread_offloads(struct rte_eth_dev_data *data)
+{
+	uint16_t i;
+
+	for (i = 0; i < data->nb_rx_queues; i++) {
+		struct mlx4x_rxq *rxq = data->rx_queues[i];
+
+		if (rxq != NULL)
+			rxq->offloads = data->dev_conf.rxmode.offloads;
+	}
+	for (i = 0; i < data->nb_tx_queues; i++) {
+		if (data->tx_queues[i] != NULL)
+			mlx4x_txq_follow_port(data->tx_queues[i]);
+	}
+}
+
 static int
 dev_configure(struct rte_eth_dev *eth_dev)
 {
@@ -129,9 +147,11 @@ dev_configure(struct rte_eth_dev *eth_dev)
 	ret = register_timestamp(port);
 	if (ret == 0)
 		ret = mlx4x_rss_configure(port);
-	if (ret == 0)
-		mlx4x_rx_table_build(port);
-	return ret;
+	if (ret != 0)
+		return ret;
+	spread_offloads(eth_dev->data);
+	mlx4x_rx_table_build(port);
+	return 0;
 }
 
 /* The kernel drops what is longer than the MTU of its interface. */

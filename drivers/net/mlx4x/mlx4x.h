@@ -277,6 +277,7 @@ struct mlx4x_txq {
 	uint16_t nb_desc;
 	int socket;
 	uint64_t offloads;
+	uint64_t own_offloads;		/* those asked for with the queue, not the port */
 	bool deferred_start;
 	bool internal;			/* no application sees it: xdp_tx.c */
 	struct ibv_cq *cq;
@@ -447,6 +448,7 @@ const char *mlx4x_rx_burst_name(eth_rx_burst_t burst);
 int mlx4x_tx_queue_setup(struct rte_eth_dev *eth_dev, uint16_t idx, uint16_t nb_desc,
 	unsigned int socket, const struct rte_eth_txconf *conf);
 void mlx4x_tx_queue_release(struct rte_eth_dev *eth_dev, uint16_t idx);
+void mlx4x_txq_follow_port(struct mlx4x_txq *txq);
 int mlx4x_txq_restart(struct mlx4x_txq *txq);
 void mlx4x_txq_drain(struct mlx4x_txq *txq);
 void mlx4x_txq_free_all(struct mlx4x_txq *txq);

@@ -114,6 +114,14 @@ free_mode(uint64_t offloads)
 		MLX4X_TX_FREE_FAST : MLX4X_TX_FREE_ANY;
 }
 
+/* The port may be configured anew, with a queue that stays as it was set up. */
+void
+mlx4x_txq_follow_port(struct mlx4x_txq *txq)
+{
+	txq->offloads = txq->own_offloads | txq->port->data->dev_conf.txmode.offloads;
+	txq->free_mode = free_mode(txq->offloads);
+}
+
 void
 mlx4x_txq_destroy(struct mlx4x_txq *txq)
 {
@@ -180,8 +188,8 @@ mlx4x_tx_queue_setup(struct rte_eth_dev *eth_dev, uint16_t idx, uint16_t nb_desc
 	txq = allocate(port, idx, nb_desc, socket);
 	if (txq == NULL)
 		return -ENOMEM;
-	txq->offloads = conf->offloads | eth_dev->data->dev_conf.txmode.offloads;
-	txq->free_mode = free_mode(txq->offloads);
+	txq->own_offloads = conf->offloads;
+	mlx4x_txq_follow_port(txq);
 	txq->free_thresh = conf->tx_free_thresh != 0 ? conf->tx_free_thresh :
 		RTE_MIN(FREE_THRESH, nb_desc / 4);
 	txq->deferred_start = conf->tx_deferred_start;
