@@ -38,6 +38,14 @@ def test_connectx3_pro(bed):
     run_program(bed, "mlx4x_api_test", "--device", "cx3pro")
 
 
+def test_bugs_of_the_stock_driver(bed):
+    run_program(bed, "mlx4x_bugs_test", "--vlan-insert", "on")
+
+
+def test_bugs_of_the_stock_driver_pro(bed):
+    run_program(bed, "mlx4x_bugs_test", "--vlan-insert", "on", "--device", "cx3pro")
+
+
 def test_secondary_process(bed):
     """Not strict: doorbells that another process rings cannot be trapped."""
     run_program(bed, "mlx4x_secondary_test", strict=False,

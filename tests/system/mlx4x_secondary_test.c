@@ -17,45 +17,12 @@
 
 #include <rte_cycles.h>
 #include <rte_eal.h>
-#include <rte_ip.h>
-#include <rte_udp.h>
 
 #include "self_port.h"
 
 #define NB_FRAMES 400
 
 static struct rte_mempool *send_pool;
-
-static struct rte_mbuf *
-udp_frame(uint16_t number)
-{
-	static const struct rte_ether_addr from = { { 2, 0, 0, 0, 0, 1 } };
-	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(send_pool);
-	struct rte_ether_hdr *eth;
-	struct rte_ipv4_hdr *ip;
-	struct rte_udp_hdr *udp;
-
-	if (mbuf == NULL)
-		return NULL;
-	eth = (void *)rte_pktmbuf_append(mbuf, FRAME);
-	ip = (void *)(eth + 1);
-	udp = (void *)(ip + 1);
-	memset(eth, 0, FRAME);
-	rte_eth_macaddr_get(PORT, &eth->dst_addr);
-	eth->src_addr = from;
-	eth->ether_type = RTE_BE16(RTE_ETHER_TYPE_IPV4);
-	ip->version_ihl = RTE_IPV4_VHL_DEF;
-	ip->total_length = rte_cpu_to_be_16(FRAME - sizeof(*eth));
-	ip->time_to_live = 64;
-	ip->next_proto_id = IPPROTO_UDP;
-	ip->src_addr = RTE_BE32(RTE_IPV4(10, 0, 0, 1));
-	ip->dst_addr = RTE_BE32(RTE_IPV4(10, 0, 0, 2));
-	ip->hdr_checksum = rte_ipv4_cksum(ip);
-	udp->src_port = rte_cpu_to_be_16(number);
-	udp->dst_port = RTE_BE16(9);
-	udp->dgram_len = rte_cpu_to_be_16(FRAME - sizeof(*eth) - sizeof(*ip));
-	return mbuf;
-}
 
 /* Sends NB_FRAMES on a queue; how many went. */
 static unsigned int
@@ -64,7 +31,7 @@ send_all(uint16_t queue)
 	unsigned int nb, ms = 0;
 
 	for (nb = 0; nb < NB_FRAMES && ms < WAIT_MS;) {
-		struct rte_mbuf *mbuf = udp_frame(nb);
+		struct rte_mbuf *mbuf = udp_frame(send_pool, nb);
 
 		while (mbuf != NULL && rte_eth_tx_burst(PORT, queue, &mbuf, 1) == 0 &&
 		       ms++ < WAIT_MS)

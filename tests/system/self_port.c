@@ -13,6 +13,8 @@
 
 #include <rte_cycles.h>
 #include <rte_eal.h>
+#include <rte_ip.h>
+#include <rte_udp.h>
 
 #include "vcx3.h"
 
@@ -32,6 +34,7 @@ self_init(int argc, char **argv)
 		printf("no EAL, or not one port\n");
 		return -1;
 	}
+	rte_eth_macaddr_get(PORT, &mac);
 	pool = rte_pktmbuf_pool_create("frames", NB_MBUFS, 0, 0, 2176, SOCKET_ID_ANY);
 	return pool == NULL ? -1 : used;
 }
@@ -45,7 +48,6 @@ self_start(const struct rte_eth_conf *conf)
 	CHECK(rte_eth_rx_queue_setup(PORT, 0, RING, socket, NULL, pool) == 0);
 	CHECK(rte_eth_tx_queue_setup(PORT, 0, RING, socket, NULL) == 0);
 	CHECK(rte_eth_dev_start(PORT) == 0);
-	CHECK(rte_eth_macaddr_get(PORT, &mac) == 0);
 	return 0;
 }
 
@@ -71,6 +73,39 @@ new_frame(uint16_t number)
 
 	if (mbuf != NULL)
 		write_frame(mbuf, number);
+	return mbuf;
+}
+
+struct rte_mbuf *
+udp_frame(struct rte_mempool *mp, uint16_t number)
+{
+	static const struct rte_ether_addr from = { { 2, 0, 0, 0, 0, 1 } };
+	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(mp);
+	struct rte_ether_hdr *eth;
+	struct rte_ipv4_hdr *ip;
+	struct rte_udp_hdr *udp;
+
+	if (mbuf == NULL)
+		return NULL;
+	mbuf->data_len = FRAME;
+	mbuf->pkt_len = FRAME;
+	eth = rte_pktmbuf_mtod(mbuf, struct rte_ether_hdr *);
+	ip = (void *)(eth + 1);
+	udp = (void *)(ip + 1);
+	memset(eth, 0, FRAME);
+	rte_eth_macaddr_get(PORT, &eth->dst_addr);
+	eth->src_addr = from;
+	eth->ether_type = RTE_BE16(RTE_ETHER_TYPE_IPV4);
+	ip->version_ihl = RTE_IPV4_VHL_DEF;
+	ip->total_length = rte_cpu_to_be_16(FRAME - sizeof(*eth));
+	ip->time_to_live = 64;
+	ip->next_proto_id = IPPROTO_UDP;
+	ip->src_addr = RTE_BE32(RTE_IPV4(10, 0, 0, 1));
+	ip->dst_addr = RTE_BE32(RTE_IPV4(10, 0, 0, 2));
+	ip->hdr_checksum = rte_ipv4_cksum(ip);
+	udp->src_port = rte_cpu_to_be_16(number);
+	udp->dst_port = RTE_BE16(9);
+	udp->dgram_len = rte_cpu_to_be_16(FRAME - sizeof(*eth) - sizeof(*ip));
 	return mbuf;
 }
 

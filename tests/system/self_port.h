@@ -57,6 +57,10 @@ int self_start(const struct rte_eth_conf *conf);
 
 void write_frame(struct rte_mbuf *mbuf, uint16_t number);
 struct rte_mbuf *new_frame(uint16_t number);
+
+/* UDP over IPv4 to the port, FRAME bytes; the number is the source port. */
+struct rte_mbuf *udp_frame(struct rte_mempool *mp, uint16_t number);
+
 bool send_frame(struct rte_mbuf *mbuf);
 struct rte_mbuf *receive_frame(void);
 
