@@ -24,6 +24,7 @@ static struct extent *percpu_used;
 #define PAGE 4096ul
 #define MAX_VALUE 32768ul	/* Linux: PCPU_MIN_UNIT_SIZE */
 
+/* A process that locks its memory (mlockall(), as testpmd does) must not get all of it at once. */
 static int
 area_reserve(void)
 {
@@ -31,10 +32,15 @@ area_reserve(void)
 
 	if (percpu_area != NULL)
 		return 0;
-	area = mmap(NULL, AREA_BYTES, PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	area = mmap(NULL, AREA_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+		    0);
 	if (area == MAP_FAILED)
 		return -ENOMEM;
+	if (munlock(area, AREA_BYTES) != 0 ||
+	    mprotect(area, AREA_BYTES, PROT_READ | PROT_WRITE) != 0) {
+		munmap(area, AREA_BYTES);
+		return -ENOMEM;
+	}
 	madvise(area, AREA_BYTES, MADV_DONTDUMP);
 	percpu_area = area;
 	return 0;
