@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "mlx4x.h"
+#include "stats.h"
 
 static void
 add_rxq(struct rte_eth_stats *stats, const struct mlx4x_rxq *rxq)
@@ -79,4 +79,63 @@ mlx4x_stats_reset(struct rte_eth_dev *eth_dev)
 			txq->stats_base = txq->stats;
 	}
 	return 0;
+}
+
+void
+mlx4x_rxq_stats_sum(const struct mlx4x_port *port, uint16_t queue, struct mlx4x_rxq_stats *sum)
+{
+	uint16_t i;
+
+	memset(sum, 0, sizeof(*sum));
+	for (i = 0; i < port->data->nb_rx_queues; i++) {
+		const struct mlx4x_rxq *rxq = port->data->rx_queues[i];
+
+		if (rxq == NULL || (queue != RTE_PMD_MLX4X_XDP_PORT && queue != i))
+			continue;
+#define ADD(field, name, what) sum->field += rxq->stats.field - rxq->stats_base.field;
+		MLX4X_RXQ_COUNTERS(ADD)
+#undef ADD
+	}
+}
+
+static bool
+is_first_user(const struct mlx4x_port *port, uint16_t queue)
+{
+	const struct mlx4x_rxq *rxq = port->data->rx_queues[queue];
+	uint16_t i;
+
+	for (i = 0; i < queue; i++) {
+		const struct mlx4x_rxq *other = port->data->rx_queues[i];
+
+		if (other != NULL && other->mp == rxq->mp)
+			return false;
+	}
+	return true;
+}
+
+static void
+add_pool(struct page_pool_stats *sum, const struct page_pool_stats *pool)
+{
+#define ADD(field, meaning) sum->field += pool->field;
+	PAGE_POOL_STATS(ADD)
+#undef ADD
+}
+
+void
+mlx4x_page_pool_stats_sum(const struct mlx4x_port *port, struct page_pool_stats *sum)
+{
+	uint16_t i;
+
+	memset(sum, 0, sizeof(*sum));
+	for (i = 0; i < port->data->nb_rx_queues; i++) {
+		const struct mlx4x_rxq *rxq = port->data->rx_queues[i];
+		struct page_pool_stats pool;
+
+		if (rxq == NULL || page_pool_stats_get(rxq->mp, &pool) != 0)
+			continue;
+		if (is_first_user(port, i))
+			add_pool(sum, &pool);
+		if (rxq->xdp != NULL)
+			page_pool_cache_stats_add(&rxq->xdp->cache, sum);
+	}
 }

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * /mlx4x/xdp/maps/...: the maps of a program that the driver or the application loaded.
+ * Keys and values travel as hex digits of their bytes, as bpftool writes them, without
+ * spaces. A per-CPU value is a dict by CPU number, of those copies that are not zero.
+ */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "xdp_tel.h"
+
+/* Entries of one dump answer: at most, and unless told. */
+#define DUMP_PAGE 32u
+/* Bytes of values in one dump answer; more go into the next one. */
+#define DUMP_BYTES 4096u
+
+/* A map and room for its key and value, while the device is locked. */
+struct map_access {
+	const struct mlx4x_tel_request *request;
+	struct xdpvm_map *map;
+	struct xdpvm_map_info info;
+	size_t value_bytes;	/* of all copies */
+	uint8_t *key;
+	uint8_t *next_key;
+	uint8_t *value;
+};
+
+static bool
+is_per_cpu(const struct map_access *access)
+{
+	return access->info.type == BPF_MAP_TYPE_PERCPU_ARRAY ||
+		access->info.type == BPF_MAP_TYPE_PERCPU_HASH ||
+		access->info.type == BPF_MAP_TYPE_LRU_PERCPU_HASH;
+}
+
+static struct xdpvm_object *
+object_of(const struct mlx4x_tel_request *request)
+{
+	struct mlx4x_xdp_prog *prog = mlx4x_tel_prog(request);
+
+	if (prog == NULL)
+		return NULL;
+	if (prog->object == NULL)
+		mlx4x_xdp_refuse(request->port, ENOTSUP, "program %s is the application's own; so "
+			"are its maps, if any", prog->name);
+	return prog->object;
+}
+
+static int
+open_map(struct map_access *access, const struct mlx4x_tel_request *request)
+{
+	struct xdpvm_object *object = object_of(request);
+	const char *name = request->value[MLX4X_TEL_MAP];
+
+	memset(access, 0, sizeof(*access));
+	access->request = request;
+	if (object == NULL)
+		return -ENOENT;
+	access->map = xdpvm_map_find(object, name);
+	if (access->map == NULL)
+		return mlx4x_xdp_refuse(request->port, ENOENT, "there is no map %s", name);
+	xdpvm_map_info(access->map, &access->info);
+	access->value_bytes = xdpvm_map_value_bytes(access->map);
+	access->key = calloc(3, RTE_MAX(access->info.key_size, 1u) + access->value_bytes);
+	if (access->key == NULL)
+		return mlx4x_xdp_refuse(request->port, ENOMEM, "map %s: no memory", name);
+	access->next_key = access->key + access->info.key_size;
+	access->value = access->next_key + access->info.key_size;
+	return 0;
+}
+
+static int
+refuse(const struct map_access *access, const char *verb, int error)
+{
+	return mlx4x_xdp_refuse(access->request->port, error, "map %s: cannot %s key %s: %s",
+		access->info.name, verb, access->request->value[MLX4X_TEL_KEY] != NULL ?
+		access->request->value[MLX4X_TEL_KEY] : "(first)", strerror(error));
+}
+
+static int
+hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Exactly nb bytes. */
+static int
+parse_hex(const struct map_access *access, const char *what, const char *text, uint8_t *bytes,
+	size_t nb)
+{
+	size_t i;
+
+	for (i = 0; i < nb && hex_digit(text[2 * i]) >= 0 && hex_digit(text[2 * i + 1]) >= 0; i++)
+		bytes[i] = hex_digit(text[2 * i]) << 4 | hex_digit(text[2 * i + 1]);
+	if (i == nb && text[2 * i] == '\0')
+		return 0;
+	return mlx4x_xdp_refuse(access->request->port, EINVAL, "map %s: %s %s is not %zu bytes in hex",
+		access->info.name, what, text, nb);
+}
+
+static int
+parse_key(struct map_access *access)
+{
+	return parse_hex(access, "key", access->request->value[MLX4X_TEL_KEY], access->key,
+		access->info.key_size);
+}
+
+/* One value, for every CPU if there are several copies. */
+static int
+parse_value(struct map_access *access)
+{
+	size_t stride = RTE_ALIGN_CEIL((size_t)access->info.value_size, 8), offset;
+	int ret = parse_hex(access, "value", access->request->value[MLX4X_TEL_VALUE],
+		access->value, access->info.value_size);
+
+	for (offset = stride; is_per_cpu(access) && offset < access->value_bytes; offset += stride)
+		memcpy(access->value + offset, access->value, access->info.value_size);
+	return ret;
+}
+
+static bool
+is_zero(const uint8_t *bytes, size_t nb)
+{
+	return nb == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, nb - 1) == 0);
+}
+
+static void
+add_value(struct rte_tel_data *dict, const char *name, const struct map_access *access)
+{
+	size_t stride = RTE_ALIGN_CEIL((size_t)access->info.value_size, 8);
+	struct rte_tel_data *copies;
+	char cpu_name[16];
+	unsigned int cpu;
+
+	if (!is_per_cpu(access)) {
+		mlx4x_tel_add_hex(dict, name, access->value, access->info.value_size);
+		return;
+	}
+	copies = mlx4x_tel_add_dict(dict, name);
+	for (cpu = 0; cpu < access->value_bytes / stride && copies != NULL; cpu++) {
+		if (is_zero(access->value + cpu * stride, access->info.value_size))
+			continue;
+		snprintf(cpu_name, sizeof(cpu_name), "%u", cpu);
+		mlx4x_tel_add_hex(copies, cpu_name, access->value + cpu * stride,
+			access->info.value_size);
+	}
+}
+
+static int
+map_lookup(struct map_access *access, struct rte_tel_data *dict)
+{
+	int ret = parse_key(access);
+
+	if (ret != 0)
+		return ret;
+	ret = xdpvm_map_lookup(access->map, access->key, access->value);
+	if (ret != 0)
+		return refuse(access, "look up", -ret);
+	mlx4x_tel_add_hex(dict, "key", access->key, access->info.key_size);
+	add_value(dict, "value", access);
+	return 0;
+}
+
+static int
+parse_flags(const struct map_access *access, uint64_t *flags)
+{
+	static const char *const names[] = {
+		[BPF_ANY] = "any", [BPF_NOEXIST] = "noexist", [BPF_EXIST] = "exist",
+	};
+	const char *text = access->request->value[MLX4X_TEL_FLAGS];
+
+	*flags = BPF_ANY;
+	if (text == NULL)
+		return 0;
+	for (; *flags < RTE_DIM(names); (*flags)++) {
+		if (strcmp(text, names[*flags]) == 0)
+			return 0;
+	}
+	return mlx4x_xdp_refuse(access->request->port, EINVAL, "flags=%s: one of any, noexist, exist",
+		text);
+}
+
+static int
+map_update(struct map_access *access, struct rte_tel_data *dict)
+{
+	uint64_t flags;
+	int ret = parse_key(access);
+
+	if (ret == 0)
+		ret = parse_value(access);
+	if (ret == 0)
+		ret = parse_flags(access, &flags);
+	if (ret != 0)
+		return ret;
+	ret = xdpvm_map_update(access->map, access->key, access->value, flags);
+	return ret != 0 ? refuse(access, "update", -ret) : 0;
+}
+
+static int
+map_delete(struct map_access *access, struct rte_tel_data *dict)
+{
+	int ret = parse_key(access);
+
+	if (ret != 0)
+		return ret;
+	ret = xdpvm_map_delete(access->map, access->key);
+	return ret != 0 ? refuse(access, "delete", -ret) : 0;
+}
+
+static void
+add_entry(struct rte_tel_data *dict, const struct map_access *access, unsigned int i)
+{
+	char name[16];
+	struct rte_tel_data *entry;
+
+	snprintf(name, sizeof(name), "entry_%u", i);
+	entry = mlx4x_tel_add_dict(dict, name);
+	if (entry == NULL)
+		return;
+	mlx4x_tel_add_hex(entry, "key", access->next_key, access->info.key_size);
+	add_value(entry, "value", access);
+}
+
+/* The entries behind key=, or the first ones. An entry deleted meanwhile is left out. */
+static int
+map_dump(struct map_access *access, struct rte_tel_data *dict)
+{
+	const char *start = access->request->value[MLX4X_TEL_KEY];
+	unsigned int found = 0, limit;
+	uint64_t count;
+	int ret = mlx4x_tel_number(access->request, MLX4X_TEL_COUNT, DUMP_PAGE, DUMP_PAGE, &count);
+
+	if (ret == 0 && start != NULL)
+		ret = parse_key(access);
+	if (ret != 0)
+		return ret;
+	limit = 1 + DUMP_BYTES / (access->info.value_size + 1);
+	limit = RTE_MIN(limit, (unsigned int)count);
+	ret = xdpvm_map_next_key(access->map, start != NULL ? access->key : NULL, access->next_key);
+	while (ret == 0 && found < limit) {
+		if (xdpvm_map_lookup(access->map, access->next_key, access->value) == 0)
+			add_entry(dict, access, found++);
+		memcpy(access->key, access->next_key, access->info.key_size);
+		ret = xdpvm_map_next_key(access->map, access->key, access->next_key);
+	}
+	if (ret != 0 && ret != -ENOENT)
+		return refuse(access, "walk from", -ret);
+	rte_tel_data_add_dict_int(dict, "entries", found);
+	if (ret == 0)
+		mlx4x_tel_add_hex(dict, "next", access->key, access->info.key_size);
+	return 0;
+}
+
+/* Runs one of the above on the map of a request. */
+static int
+with_map(const struct mlx4x_tel_request *request, struct rte_tel_data *dict,
+	int (*run)(struct map_access *access, struct rte_tel_data *dict))
+{
+	struct map_access access;
+	int ret;
+
+	mlx4x_lock(request->port->dev);
+	ret = open_map(&access, request);
+	if (ret == 0)
+		ret = run(&access, dict);
+	if (ret == 0)
+		rte_tel_data_add_dict_string(dict, "map", access.info.name);
+	free(access.key);
+	mlx4x_unlock(request->port->dev);
+	return ret;
+}
+
+static int
+lookup(const struct mlx4x_tel_request *request, struct rte_tel_data *dict)
+{
+	return with_map(request, dict, map_lookup);
+}
+
+static int
+update(const struct mlx4x_tel_request *request, struct rte_tel_data *dict)
+{
+	return with_map(request, dict, map_update);
+}
+
+static int
+delete(const struct mlx4x_tel_request *request, struct rte_tel_data *dict)
+{
+	return with_map(request, dict, map_delete);
+}
+
+static int
+dump(const struct mlx4x_tel_request *request, struct rte_tel_data *dict)
+{
+	return with_map(request, dict, map_dump);
+}
+
+static void
+add_map(struct rte_tel_data *dict, const struct xdpvm_map *map)
+{
+	struct xdpvm_map_info info;
+
+	xdpvm_map_info(map, &info);
+	rte_tel_data_add_dict_string(dict, "name", info.name);
+	rte_tel_data_add_dict_int(dict, "type", info.type);
+	rte_tel_data_add_dict_u64(dict, "key_size", info.key_size);
+	rte_tel_data_add_dict_u64(dict, "value_size", info.value_size);
+	rte_tel_data_add_dict_u64(dict, "max_entries", info.max_entries);
+	rte_tel_data_add_dict_u64(dict, "flags", info.flags);
+}
+
+static int
+list(const struct mlx4x_tel_request *request, struct rte_tel_data *dict)
+{
+	struct xdpvm_map *map = NULL;
+	struct xdpvm_object *object;
+	unsigned int nb = 0;
+
+	mlx4x_lock(request->port->dev);
+	object = object_of(request);
+	while (object != NULL && (map = xdpvm_map_next(object, map)) != NULL) {
+		struct rte_tel_data *inner;
+		char name[16];
+
+		snprintf(name, sizeof(name), "map_%u", nb++);
+		inner = mlx4x_tel_add_dict(dict, name);
+		if (inner != NULL)
+			add_map(inner, map);
+	}
+	mlx4x_unlock(request->port->dev);
+	rte_tel_data_add_dict_int(dict, "maps", nb);
+	return object != NULL ? 0 : -ENOENT;
+}
+
+#define BIT MLX4X_TEL_BIT
+#define PLACE (BIT(QUEUE) | BIT(ID))
+
+static const struct mlx4x_tel_command commands[] = {
+	{ "/mlx4x/xdp/maps/list", "port=N[,queue=N][,id=N]", BIT(PORT), PLACE, list },
+	{ "/mlx4x/xdp/maps/dump", "port=N,map=NAME[,key=HEX][,count=N][,queue=N][,id=N]",
+		BIT(PORT) | BIT(MAP), PLACE | BIT(KEY) | BIT(COUNT), dump },
+	{ "/mlx4x/xdp/maps/lookup", "port=N,map=NAME,key=HEX[,queue=N][,id=N]",
+		BIT(PORT) | BIT(MAP) | BIT(KEY), PLACE, lookup },
+	{ "/mlx4x/xdp/maps/update", "port=N,map=NAME,key=HEX,value=HEX[,flags=any|noexist|exist]"
+		"[,queue=N][,id=N]", BIT(PORT) | BIT(MAP) | BIT(KEY) | BIT(VALUE),
+		PLACE | BIT(FLAGS), update },
+	{ "/mlx4x/xdp/maps/delete", "port=N,map=NAME,key=HEX[,queue=N][,id=N]",
+		BIT(PORT) | BIT(MAP) | BIT(KEY), PLACE, delete },
+};
+
+RTE_INIT(mlx4x_register_map_commands)
+{
+	mlx4x_tel_register(commands, RTE_DIM(commands));
+}
