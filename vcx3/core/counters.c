@@ -29,6 +29,17 @@ append(struct text *text, const char *format, ...)
 }
 
 static void
+append_wire(struct text *text, const struct vcx3_wire *wire)
+{
+	append(text, ", \"wire\": {\"carrier\": %s",
+	       vcx3_wire_carrier(wire) ? "true" : "false");
+#define X(name, what) append(text, ", \"" #name "\": %" PRIu64, wire->stats.name);
+	VCX3_WIRE_COUNTERS(X)
+#undef X
+	append(text, "}");
+}
+
+static void
 append_ports(struct text *text, const struct vcx3_core *core)
 {
 	for (unsigned int i = 0; i < core->config.ports; i++) {
@@ -38,6 +49,8 @@ append_ports(struct text *text, const struct vcx3_core *core)
 #define X(name, what) append(text, ", \"" #name "\": %" PRIu64, port->counters.name);
 		VCX3_PORT_COUNTERS(X)
 #undef X
+		if (port->wire != NULL)
+			append_wire(text, port->wire);
 		append(text, "}");
 	}
 }

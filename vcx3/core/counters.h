@@ -41,7 +41,8 @@ const struct vcx3_counters *vcx3_counters_get(const struct vcx3_core *core);
 
 /**
  * All counters as one JSON object:
- * {"device": {...}, "ports": [{"port": 1, ...}], "qps": [{"qpn": N, "doorbells": ...}],
+ * {"device": {...}, "ports": [{"port": 1, ..., "wire": {...}}],
+ *  "qps": [{"qpn": N, "doorbells": ...}],
  *  "cqs": [{"cqn": N, "arms": ...}], "violations": {"total": N, RULE: N, ...}}.
  *
  * @return the length without the final NUL as snprintf() counts, even if size is less.
