@@ -17,8 +17,7 @@
 
 #include "verbs.h"
 
-#define STATUS_REFUSED 1
-#define STATUS_USAGE 2
+#define STATUS_REFUSED 2
 
 static const struct {
 	const char *name;
@@ -32,8 +31,8 @@ static const struct {
 
 #define NB_VERBS (sizeof(verbs) / sizeof(verbs[0]))
 
-static void
-print_verbs(FILE *out)
+void
+vcx3_ctl_help(FILE *out)
 {
 	char usage[64];
 	size_t i;
@@ -127,11 +126,11 @@ vcx3_ctl(int nb, char **words)
 			fprintf(stderr, "vcx3 ctl: unknown verb \"%s\"; the verbs are\n", words[1]);
 		else
 			fprintf(stderr, "usage: vcx3 ctl SOCKET VERB..., with the verbs\n");
-		print_verbs(stderr);
-		return STATUS_USAGE;
+		vcx3_ctl_help(stderr);
+		return STATUS_REFUSED;
 	}
 	if (strcmp(words[1], "help") == 0) {
-		print_verbs(stdout);
+		vcx3_ctl_help(stdout);
 		return 0;
 	}
 	fd = connect_to(words[0]);
@@ -139,7 +138,7 @@ vcx3_ctl(int nb, char **words)
 		fprintf(stderr, "vcx3 ctl: nobody listens at %s: %s; the socket appears when a "
 			"program below vcx3 --control has opened the card\n", words[0],
 			strerror(errno));
-		return STATUS_USAGE;
+		return STATUS_REFUSED;
 	}
 	ret = send_request(fd, nb - 1, words + 1);
 	if (ret < 0) {

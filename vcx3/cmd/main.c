@@ -18,6 +18,7 @@
 
 #include "../core/fault.h"
 #include "../pci/server.h"
+#include "commands.h"
 #include "ctl.h"
 #include "mount.h"
 #include "options.h"
@@ -35,11 +36,18 @@ static const char *const preload_places[] = {".", "../lib/vcx3", "../lib/x86_64-
 static void
 print_help(void)
 {
+	char wires[8192];
+
 	printf("vcx3 runs a program with one virtual ConnectX-3.\n\n"
 	       "usage: vcx3 [options] -- COMMAND...\n"
 	       "       vcx3 pci --socket PATH [options]    the card as PCI device of a VM\n"
 	       "       vcx3 ctl SOCKET VERB...\n\n");
 	vcx3_options_help(stdout);
+	vcx3_wire_help(wires, sizeof(wires));
+	printf("\nWires (SPEC):\n%s\nFaults:\n", wires);
+	vcx3_faults_help(stdout);
+	printf("\nVerbs of ctl:\n");
+	vcx3_ctl_help(stdout);
 	printf("\nExit status: that of COMMAND; 2 for a command line that is refused; 3 when a\n"
 	       "rule of --strict was violated.\n");
 }
@@ -51,6 +59,21 @@ refuse(const char *sentence)
 	return STATUS_USAGE;
 }
 
+/* Whether a file can be made here. */
+static int
+check_folder(const char *option, const char *path, char *reason, size_t size)
+{
+	char copy[PATH_MAX];
+	int error;
+
+	snprintf(copy, sizeof(copy), "%s", path);
+	if (access(dirname(copy), W_OK) == 0)
+		return 0;
+	error = errno;
+	snprintf(reason, size, "--%s: cannot make %s: %s", option, path, strerror(error));
+	return -error;
+}
+
 /* A socket that somebody answers on is taken; one that nobody does is a dead one's. */
 static int
 check_control(const char *path, char *reason, size_t size)
@@ -59,8 +82,10 @@ check_control(const char *path, char *reason, size_t size)
 	struct stat status;
 	int fd, taken;
 
-	if (path == NULL || lstat(path, &status) != 0)
+	if (path == NULL)
 		return 0;
+	if (lstat(path, &status) != 0)
+		return check_folder("control", path, reason, size);
 	if (!S_ISSOCK(status.st_mode)) {
 		snprintf(reason, size, "--control: %s exists and is no socket", path);
 		return -EEXIST;
@@ -85,7 +110,7 @@ check_faults(const struct vcx3_options *options, char *reason, size_t size)
 	int ret;
 
 	for (i = 0; i < options->nb_faults; i++) {
-		ret = vcx3_fault_check(options->fault[i], reason, size);
+		ret = vcx3_fault_check(options->fault[i], vcx3_uverbs_commands, reason, size);
 		if (ret < 0)
 			return ret;
 	}
@@ -105,6 +130,8 @@ check(const struct vcx3_options *options, struct vcx3_wire_plan *plan, char *rea
 		ret = check_faults(options, reason, size);
 	if (ret == 0)
 		ret = check_control(options->control, reason, size);
+	if (ret == 0 && options->counters != NULL)
+		ret = check_folder("counters", options->counters, reason, size);
 	return ret;
 }
 

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "../wire/wire.h"
 #include "options.h"
 #include "verbs.h"
 
@@ -19,6 +20,8 @@ print_verbs(void)
 int
 main(void)
 {
+	char wires[8192];
+
 	printf(".TH VCX3 1\n.SH NAME\nvcx3 \\- run a program with a virtual ConnectX\\-3\n"
 	       ".SH SYNOPSIS\n.B vcx3\n[options] \\-\\- \\fICOMMAND\\fR...\n.br\n"
 	       ".B vcx3 ctl\n\\fISOCKET VERB\\fR...\n"
@@ -27,7 +30,10 @@ main(void)
 	       "is needed. The card exists in the process that opens objects on it.\n"
 	       ".SH OPTIONS\n");
 	vcx3_options_roff(stdout);
-	printf(".SH CONTROL\n");
+	vcx3_wire_help(wires, sizeof(wires));
+	printf(".SH WIRES\n.nf\n%s.fi\n.SH FAULTS\n.nf\n", wires);
+	vcx3_faults_help(stdout);
+	printf(".fi\n.SH CONTROL\n");
 	print_verbs();
 	printf(".SH EXIT STATUS\nThat of COMMAND, 128 + N when signal N killed it. 2: the command "
 	       "line was refused. 3: a rule of \\-\\-strict was violated.\n"

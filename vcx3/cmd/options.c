@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../core/fault.h"
+#include "../core/port.h"
+
 /* One option: its name without dashes, the name of its value (NULL: a switch), what it does. */
 struct option_entry {
 	const char *name;
@@ -101,9 +104,13 @@ static int
 set_mtu(struct vcx3_options *options, const char *text, char *reason, size_t size)
 {
 	unsigned long value;
+	char wanted[64];
 
-	if (!number(text, 68, 9978, &value))
-		return refuse(reason, size, "mtu", text, "a number from 68 to 9978");
+	if (!number(text, VCX3_NETDEV_MIN_MTU, VCX3_MAX_MTU, &value)) {
+		snprintf(wanted, sizeof(wanted), "a number from %d to %d", VCX3_NETDEV_MIN_MTU,
+			 VCX3_MAX_MTU);
+		return refuse(reason, size, "mtu", text, wanted);
+	}
 	options->mtu = value;
 	return 0;
 }
@@ -253,13 +260,10 @@ set_help(struct vcx3_options *options, const char *text, char *reason, size_t si
 
 static const struct option_entry table[] = {
 	{"ports", "1|2", "Number of ports, 2 unless told.", set_ports},
-	{"wire", "PORT=SPEC", "What a port is connected to; once a port. SPEC is one of "
-	 "peer (the other port), self (what a port sends comes back to it), sink, "
-	 "pcap:rx=FILE,tx=FILE,loop=N, "
-	 "gen:size=60,flows=16,count=N,rate=PPS,proto=udp4|tcp4|udp6|tcp6|mix,seed=N, "
-	 "packet:IFNAME, tap:NAME, unix:PATH. pcap and gen start when the port has a receiver, "
-	 "with hold=1 not before `vcx3 ctl SOCKET go`. Without this option a port is connected "
-	 "to peer when there are two, else to sink.", set_wire},
+	{"wire", "PORT=SPEC", "What a port is connected to; once a port. SPEC is one of the wires "
+	 "below. Sources (pcap, gen) start when the port has a receiver, with hold=1 not before "
+	 "`vcx3 ctl SOCKET go`. Without this option a port is connected to peer when there are "
+	 "two, else to sink.", set_wire},
 	{"device", "cx3|cx3pro|vf", "Identity: ConnectX-3 (PCI id 1003), ConnectX-3 Pro (1007) or "
 	 "a virtual function (1004). cx3 unless told.", set_device},
 	{"speed", "MBIT", "Speed of each port in Mb/s, 40000 unless told. It is what the port "
@@ -283,9 +287,8 @@ static const struct option_entry table[] = {
 	{"control", "SOCKET", "Listen here for `vcx3 ctl`.", set_control},
 	{"counters", "FILE.json", "Write all counters to this file when the program ends.",
 	 set_counters},
-	{"fault", "SPEC", "Fail a command: KIND:N[:ERRNO[:COUNT]] fails the Nth command (from 1) of "
-	 "KIND, and COUNT - 1 more, with ERRNO (a name or a number, EIO unless told). KIND is a "
-	 "uverbs command such as create_cq or reg_mr.", set_fault},
+	{"fault", "SPEC", "Something goes wrong: KIND:SETTING=VALUE,... with one of the faults "
+	 "below. May be given more than once.", set_fault},
 	{"vlan-insert", "on|off", "Obey ins_vlan of send descriptors; off unless told, because the "
 	 "stock driver leaves stale bits there.", set_vlan_insert},
 	{"cold", NULL, "Flush the completion lines that the engine writes, to imitate DMA into a "
@@ -425,6 +428,17 @@ vcx3_options_help(FILE *out)
 			table[i].value != NULL ? table[i].value : "");
 		print_wrapped(out, table[i].help, 8);
 	}
+}
+
+void
+vcx3_faults_help(FILE *out)
+{
+#define FAULT_LINES(upper, lower, settings, what) \
+	fprintf(out, "  %-22s %s\n    %s\n", #lower, what, settings);
+	VCX3_FAULT_KINDS(FAULT_LINES)
+#undef FAULT_LINES
+	fprintf(out, "  port=0, qpn=0 (default): any; skip=N: after N frames; count=0: for ever "
+		"(default 1);\n  name is a uverbs command such as REG_MR; errno by name or number\n");
 }
 
 /* roff takes a leading dot or quote as a command and a plain hyphen as a dash. */

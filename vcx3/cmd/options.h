@@ -15,6 +15,8 @@
 #include <stdio.h>
 
 #define VCX3_MAX_PORTS 2
+/* The kernel's smallest for an Ethernet device; the largest is the card's (core/port.h). */
+#define VCX3_NETDEV_MIN_MTU 68
 #define VCX3_MAX_FAULTS 16
 
 enum vcx3_identity {
@@ -64,5 +66,8 @@ int vcx3_options_parse(struct vcx3_options *options, int nb, char **words, char 
 /* Options, one paragraph each: as text for --help, as roff for the man page. */
 void vcx3_options_help(FILE *out);
 void vcx3_options_roff(FILE *out);
+
+/* The faults of --fault, for --help and the man page. */
+void vcx3_faults_help(FILE *out);
 
 #endif /* VCX3_CMD_OPTIONS_H */

@@ -46,6 +46,7 @@ struct vcx3_core_config {
 	void *sink_ctx;
 	uint64_t (*now_ns)(void *ctx); /**< NULL: CLOCK_MONOTONIC */
 	void *now_ctx;
+	const char *const *commands; /**< names for command faults, NULL at the end; NULL: any */
 };
 
 /**

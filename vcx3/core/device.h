@@ -8,6 +8,7 @@
 #include "core.h"
 #include "counters.h"
 #include "cq.h"
+#include "fault.h"
 #include "layout.h"
 #include "mpt.h"
 #include "packet.h"
@@ -190,14 +191,10 @@ struct vcx3_port {
 };
 
 enum vcx3_fault_kind {
-	VCX3_FAULT_RX_ERROR,
-	VCX3_FAULT_TX_ERROR,
-	VCX3_FAULT_COMMAND,
-	VCX3_FAULT_STALL,
-	VCX3_FAULT_RX_DROP,
-	VCX3_FAULT_TX_DROP,
-	VCX3_FAULT_BAD_FCS,
-	VCX3_FAULT_DELAY,
+#define X(upper, lower, names, what) VCX3_FAULT_##upper,
+	VCX3_FAULT_KINDS(X)
+#undef X
+	VCX3_FAULT_TX_DROP, /* drop with dir=tx */
 };
 
 struct vcx3_fault {

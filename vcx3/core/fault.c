@@ -11,22 +11,16 @@
 #include "device.h"
 #include "fault.h"
 
-#define KINDS "rx_error, tx_error, command, stall, drop, bad_fcs, delay"
 #define TEXT_MAX 256
 
-/* Which names each kind takes. */
 static const struct {
 	const char *kind;
-	const char *names;
+	const char *names; /* of settings, each between spaces */
 	enum vcx3_fault_kind id;
 } kinds[] = {
-	{ "rx_error", " port qpn skip count syndrome msb ", VCX3_FAULT_RX_ERROR },
-	{ "tx_error", " port qpn skip count syndrome ", VCX3_FAULT_TX_ERROR },
-	{ "command", " name nth count errno ", VCX3_FAULT_COMMAND },
-	{ "stall", " object number ms ", VCX3_FAULT_STALL },
-	{ "drop", " port dir skip count ", VCX3_FAULT_RX_DROP },
-	{ "bad_fcs", " port skip count ", VCX3_FAULT_BAD_FCS },
-	{ "delay", " port us ", VCX3_FAULT_DELAY },
+#define X(upper, lower, names, what) { #lower, " " names " ", VCX3_FAULT_##upper },
+	VCX3_FAULT_KINDS(X)
+#undef X
 };
 
 static const char *
@@ -48,12 +42,31 @@ set_text(struct vcx3_fault *fault, const char *name, const char *value)
 	return NULL;
 }
 
+/* The number of an error like "ENOMEM"; 0 = there is none of that name. */
+static uint32_t
+errno_by_name(const char *text)
+{
+	const char *name;
+	int error;
+
+	for (error = 1; error <= EHWPOISON; error++) {
+		name = strerrorname_np(error);
+		if (name != NULL && strcmp(name, text) == 0)
+			return error;
+	}
+	return 0;
+}
+
 static const char *
 set_number(struct vcx3_fault *fault, const char *name, const char *value)
 {
 	char *end;
 	uint64_t number = strtoull(value, &end, 0);
 
+	if (strcmp(name, "errno") == 0 && value[0] == 'E') {
+		fault->value = errno_by_name(value);
+		return fault->value != 0 ? NULL : "an error of errno.h, by name or number";
+	}
 	if (value[0] < '0' || value[0] > '9' || *end != '\0' || number > UINT32_MAX)
 		return "a number from 0 to 4294967295";
 	if (strcmp(name, "port") == 0)
@@ -120,10 +133,28 @@ set_defaults(struct vcx3_fault *fault, enum vcx3_fault_kind kind)
 }
 
 static int
-check_whole(const struct vcx3_fault *fault, char *reason, size_t size)
+check_command(const char *name, const char *const *commands, char *reason, size_t size)
+{
+	size_t used, i;
+
+	for (i = 0; commands != NULL && commands[i] != NULL; i++)
+		if (strcmp(commands[i], name) == 0)
+			return 0;
+	if (commands == NULL)
+		return 0;
+	used = snprintf(reason, size, "fault command: \"%s\" is not one of", name);
+	for (i = 0; commands[i] != NULL && used < size; i++)
+		used += snprintf(reason + used, size - used, " %s", commands[i]);
+	return -EINVAL;
+}
+
+static int
+check_whole(const struct vcx3_fault *fault, const char *const *commands, char *reason, size_t size)
 {
 	bool needs_name = fault->kind == VCX3_FAULT_COMMAND || fault->kind == VCX3_FAULT_STALL;
 
+	if (fault->kind == VCX3_FAULT_COMMAND && fault->name[0] != '\0')
+		return check_command(fault->name, commands, reason, size);
 	if (!needs_name || fault->name[0] != '\0')
 		return 0;
 	snprintf(reason, size, "fault %s needs %s=",
@@ -133,7 +164,18 @@ check_whole(const struct vcx3_fault *fault, char *reason, size_t size)
 }
 
 static int
-parse(const char *text, struct vcx3_fault *fault, char *reason, size_t size)
+refuse_kind(const char *kind, char *reason, size_t size)
+{
+	size_t used = snprintf(reason, size, "fault \"%s\" is not one of", kind), i;
+
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && used < size; i++)
+		used += snprintf(reason + used, size - used, " %s", kinds[i].kind);
+	return -EINVAL;
+}
+
+static int
+parse(const char *text, const char *const *commands, struct vcx3_fault *fault, char *reason,
+      size_t size)
 {
 	char copy[TEXT_MAX], *settings, *rest;
 	size_t i = 0;
@@ -149,10 +191,8 @@ parse(const char *text, struct vcx3_fault *fault, char *reason, size_t size)
 		*settings++ = '\0';
 	while (i < sizeof(kinds) / sizeof(kinds[0]) && strcmp(kinds[i].kind, copy) != 0)
 		i++;
-	if (i == sizeof(kinds) / sizeof(kinds[0])) {
-		snprintf(reason, size, "fault \"%s\" is not one of " KINDS, copy);
-		return -EINVAL;
-	}
+	if (i == sizeof(kinds) / sizeof(kinds[0]))
+		return refuse_kind(copy, reason, size);
 	set_defaults(fault, kinds[i].id);
 	for (char *one = settings; one != NULL; one = rest) {
 		rest = strchr(one, ',');
@@ -162,15 +202,15 @@ parse(const char *text, struct vcx3_fault *fault, char *reason, size_t size)
 		if (result != 0)
 			return result;
 	}
-	return check_whole(fault, reason, size);
+	return check_whole(fault, commands, reason, size);
 }
 
 int
-vcx3_fault_check(const char *text, char *reason, size_t size)
+vcx3_fault_check(const char *text, const char *const *commands, char *reason, size_t size)
 {
 	struct vcx3_fault fault;
 
-	return parse(text, &fault, reason, size);
+	return parse(text, commands, &fault, reason, size);
 }
 
 /* Where the end of a stall is written; NULL when the object does not exist. */
@@ -206,7 +246,7 @@ int
 vcx3_fault_add(struct vcx3_core *core, const char *text, char *reason, size_t size)
 {
 	struct vcx3_fault fault;
-	int result = parse(text, &fault, reason, size);
+	int result = parse(text, core->config.commands, &fault, reason, size);
 
 	if (result != 0)
 		return result;

@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../cmd/commands.h"
 #include "../cmd/wires.h"
 #include "../core/counters.h"
 #include "../core/fault.h"
@@ -206,6 +207,7 @@ make_core(struct uv_card *card)
 		.cold_data = options->cold_data,
 		.sink = &uv_sink,
 		.sink_ctx = card,
+		.commands = vcx3_uverbs_commands,
 	};
 
 	return vcx3_core_create(&config, &card->core);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "../cmd/commands.h"
 #include "../core/fault.h"
 #include "command.h"
 
@@ -18,7 +19,7 @@
 #define MAX_COMMAND (2 * 65535 * 8 + 24)
 
 struct entry {
-	const char *name;
+	enum vcx3_uverbs_command name;
 	uv_handler handler;
 	struct uv_shape shape;
 	bool works_when_dead; /* destroying must succeed after removal */
@@ -30,65 +31,68 @@ struct entry {
 #define MLX4(type) sizeof(struct mlx4_ib_##type)
 
 static const struct entry legacy[UV_COMMANDS] = {
-	[IB_USER_VERBS_CMD_GET_CONTEXT] = {"GET_CONTEXT", uv_cmd_get_context,
+	[IB_USER_VERBS_CMD_GET_CONTEXT] = {VCX3_COMMAND_GET_CONTEXT, uv_cmd_get_context,
 		CORE(IN(get_context), IN(get_context_resp), 0, MLX4(alloc_ucontext_resp)), false},
-	[IB_USER_VERBS_CMD_QUERY_DEVICE] = {"QUERY_DEVICE", uv_cmd_query_device,
+	[IB_USER_VERBS_CMD_QUERY_DEVICE] = {VCX3_COMMAND_QUERY_DEVICE, uv_cmd_query_device,
 		CORE(IN(query_device), IN(query_device_resp), 0, 0), false},
-	[IB_USER_VERBS_CMD_QUERY_PORT] = {"QUERY_PORT", uv_cmd_query_port,
+	[IB_USER_VERBS_CMD_QUERY_PORT] = {VCX3_COMMAND_QUERY_PORT, uv_cmd_query_port,
 		CORE(IN(query_port), IN(query_port_resp), 0, 0), false},
-	[IB_USER_VERBS_CMD_ALLOC_PD] = {"ALLOC_PD", uv_cmd_alloc_pd,
+	[IB_USER_VERBS_CMD_ALLOC_PD] = {VCX3_COMMAND_ALLOC_PD, uv_cmd_alloc_pd,
 		CORE(IN(alloc_pd), IN(alloc_pd_resp), 0, MLX4(alloc_pd_resp)), false},
-	[IB_USER_VERBS_CMD_DEALLOC_PD] = {"DEALLOC_PD", uv_cmd_dealloc_pd,
+	[IB_USER_VERBS_CMD_DEALLOC_PD] = {VCX3_COMMAND_DEALLOC_PD, uv_cmd_dealloc_pd,
 		CORE(IN(dealloc_pd), 0, 0, 0), true},
-	[IB_USER_VERBS_CMD_REG_MR] = {"REG_MR", uv_cmd_reg_mr,
+	[IB_USER_VERBS_CMD_REG_MR] = {VCX3_COMMAND_REG_MR, uv_cmd_reg_mr,
 		CORE(IN(reg_mr), IN(reg_mr_resp), 0, 0), false},
-	[IB_USER_VERBS_CMD_DEREG_MR] = {"DEREG_MR", uv_cmd_dereg_mr,
+	[IB_USER_VERBS_CMD_DEREG_MR] = {VCX3_COMMAND_DEREG_MR, uv_cmd_dereg_mr,
 		CORE(IN(dereg_mr), 0, 0, 0), true},
-	[IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL] = {"CREATE_COMP_CHANNEL", uv_cmd_create_comp_channel,
+	[IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL] = {VCX3_COMMAND_CREATE_COMP_CHANNEL,
+		uv_cmd_create_comp_channel,
 		CORE(IN(create_comp_channel), IN(create_comp_channel_resp), 0, 0), false},
-	[IB_USER_VERBS_CMD_CREATE_CQ] = {"CREATE_CQ", uv_cmd_create_cq,
+	[IB_USER_VERBS_CMD_CREATE_CQ] = {VCX3_COMMAND_CREATE_CQ, uv_cmd_create_cq,
 		CORE(IN(create_cq), IN(create_cq_resp), MLX4(create_cq), MLX4(create_cq_resp)),
 		false},
-	[IB_USER_VERBS_CMD_RESIZE_CQ] = {"RESIZE_CQ", uv_cmd_resize_cq,
+	[IB_USER_VERBS_CMD_RESIZE_CQ] = {VCX3_COMMAND_RESIZE_CQ, uv_cmd_resize_cq,
 		CORE(IN(resize_cq), IN(resize_cq_resp), MLX4(resize_cq), 0), false},
-	[IB_USER_VERBS_CMD_DESTROY_CQ] = {"DESTROY_CQ", uv_cmd_destroy_cq,
+	[IB_USER_VERBS_CMD_DESTROY_CQ] = {VCX3_COMMAND_DESTROY_CQ, uv_cmd_destroy_cq,
 		CORE(IN(destroy_cq), IN(destroy_cq_resp), 0, 0), true},
-	[IB_USER_VERBS_CMD_CREATE_QP] = {"CREATE_QP", uv_cmd_create_qp,
+	[IB_USER_VERBS_CMD_CREATE_QP] = {VCX3_COMMAND_CREATE_QP, uv_cmd_create_qp,
 		CORE(IN(create_qp), IN(create_qp_resp), MLX4(create_qp), 0), false},
-	[IB_USER_VERBS_CMD_QUERY_QP] = {"QUERY_QP", uv_cmd_query_qp,
+	[IB_USER_VERBS_CMD_QUERY_QP] = {VCX3_COMMAND_QUERY_QP, uv_cmd_query_qp,
 		CORE(IN(query_qp), IN(query_qp_resp), 0, 0), false},
-	[IB_USER_VERBS_CMD_MODIFY_QP] = {"MODIFY_QP", uv_cmd_modify_qp,
+	[IB_USER_VERBS_CMD_MODIFY_QP] = {VCX3_COMMAND_MODIFY_QP, uv_cmd_modify_qp,
 		CORE(IN(modify_qp), 0, 0, 0), false},
-	[IB_USER_VERBS_CMD_DESTROY_QP] = {"DESTROY_QP", uv_cmd_destroy_qp,
+	[IB_USER_VERBS_CMD_DESTROY_QP] = {VCX3_COMMAND_DESTROY_QP, uv_cmd_destroy_qp,
 		CORE(IN(destroy_qp), IN(destroy_qp_resp), 0, 0), true},
-	[IB_USER_VERBS_CMD_ATTACH_MCAST] = {"ATTACH_MCAST", uv_cmd_attach_mcast,
+	[IB_USER_VERBS_CMD_ATTACH_MCAST] = {VCX3_COMMAND_ATTACH_MCAST, uv_cmd_attach_mcast,
 		CORE(IN(attach_mcast), 0, 0, 0), false},
-	[IB_USER_VERBS_CMD_DETACH_MCAST] = {"DETACH_MCAST", uv_cmd_detach_mcast,
+	[IB_USER_VERBS_CMD_DETACH_MCAST] = {VCX3_COMMAND_DETACH_MCAST, uv_cmd_detach_mcast,
 		CORE(IN(detach_mcast), 0, 0, 0), true},
 };
 
 static const struct entry extended[UV_COMMANDS] = {
-	[IB_USER_VERBS_EX_CMD_QUERY_DEVICE] = {"EX_QUERY_DEVICE", uv_cmd_ex_query_device,
+	[IB_USER_VERBS_EX_CMD_QUERY_DEVICE] = {VCX3_COMMAND_EX_QUERY_DEVICE, uv_cmd_ex_query_device,
 		CORE(IN(ex_query_device), IN(query_device_resp) + 8, 0, 0), false},
-	[IB_USER_VERBS_EX_CMD_CREATE_CQ] = {"EX_CREATE_CQ", uv_cmd_ex_create_cq,
+	[IB_USER_VERBS_EX_CMD_CREATE_CQ] = {VCX3_COMMAND_EX_CREATE_CQ, uv_cmd_ex_create_cq,
 		CORE(IN(ex_create_cq), IN(ex_create_cq_resp), MLX4(create_cq), 0), false},
-	[IB_USER_VERBS_EX_CMD_CREATE_QP] = {"EX_CREATE_QP", uv_cmd_ex_create_qp,
+	[IB_USER_VERBS_EX_CMD_CREATE_QP] = {VCX3_COMMAND_EX_CREATE_QP, uv_cmd_ex_create_qp,
 		CORE(IN(ex_create_qp), IN(ex_create_qp_resp), 0, 0), false},
-	[IB_USER_VERBS_EX_CMD_CREATE_FLOW] = {"CREATE_FLOW", uv_cmd_ex_create_flow,
+	[IB_USER_VERBS_EX_CMD_CREATE_FLOW] = {VCX3_COMMAND_CREATE_FLOW, uv_cmd_ex_create_flow,
 		CORE(IN(create_flow), IN(create_flow_resp), 0, 0), false},
-	[IB_USER_VERBS_EX_CMD_DESTROY_FLOW] = {"DESTROY_FLOW", uv_cmd_ex_destroy_flow,
+	[IB_USER_VERBS_EX_CMD_DESTROY_FLOW] = {VCX3_COMMAND_DESTROY_FLOW, uv_cmd_ex_destroy_flow,
 		CORE(IN(destroy_flow), 0, 0, 0), true},
-	[IB_USER_VERBS_EX_CMD_CREATE_WQ] = {"CREATE_WQ", uv_cmd_ex_create_wq,
+	[IB_USER_VERBS_EX_CMD_CREATE_WQ] = {VCX3_COMMAND_CREATE_WQ, uv_cmd_ex_create_wq,
 		CORE(IN(ex_create_wq), IN(ex_create_wq_resp), MLX4(create_wq), 0), false},
-	[IB_USER_VERBS_EX_CMD_MODIFY_WQ] = {"MODIFY_WQ", uv_cmd_ex_modify_wq,
+	[IB_USER_VERBS_EX_CMD_MODIFY_WQ] = {VCX3_COMMAND_MODIFY_WQ, uv_cmd_ex_modify_wq,
 		CORE(IN(ex_modify_wq), 0, 0, 0), false},
-	[IB_USER_VERBS_EX_CMD_DESTROY_WQ] = {"DESTROY_WQ", uv_cmd_ex_destroy_wq,
+	[IB_USER_VERBS_EX_CMD_DESTROY_WQ] = {VCX3_COMMAND_DESTROY_WQ, uv_cmd_ex_destroy_wq,
 		CORE(IN(ex_destroy_wq), IN(ex_destroy_wq_resp), 0, 0), true},
-	[IB_USER_VERBS_EX_CMD_CREATE_RWQ_IND_TBL] = {"CREATE_RWQ_IND_TBL", uv_cmd_ex_create_table,
+	[IB_USER_VERBS_EX_CMD_CREATE_RWQ_IND_TBL] = {VCX3_COMMAND_CREATE_RWQ_IND_TBL,
+		uv_cmd_ex_create_table,
 		CORE(IN(ex_create_rwq_ind_table), IN(ex_create_rwq_ind_table_resp), 0, 0), false},
-	[IB_USER_VERBS_EX_CMD_DESTROY_RWQ_IND_TBL] = {"DESTROY_RWQ_IND_TBL", uv_cmd_ex_destroy_table,
+	[IB_USER_VERBS_EX_CMD_DESTROY_RWQ_IND_TBL] = {VCX3_COMMAND_DESTROY_RWQ_IND_TBL,
+		uv_cmd_ex_destroy_table,
 		CORE(IN(ex_destroy_rwq_ind_table), 0, 0, 0), true},
-	[IB_USER_VERBS_EX_CMD_MODIFY_CQ] = {"MODIFY_CQ", uv_cmd_ex_modify_cq,
+	[IB_USER_VERBS_EX_CMD_MODIFY_CQ] = {VCX3_COMMAND_MODIFY_CQ, uv_cmd_ex_modify_cq,
 		CORE(IN(ex_modify_cq), 0, 0, 0), false},
 };
 
@@ -120,7 +124,7 @@ may_run(struct uv_command *command, const struct entry *entry)
 		return -EINVAL;
 	if (command->context->dead && !entry->works_when_dead)
 		return -EIO;
-	fault = vcx3_fault_command(command->card->core, entry->name);
+	fault = vcx3_fault_command(command->card->core, vcx3_uverbs_commands[entry->name]);
 	return -fault;
 }
 

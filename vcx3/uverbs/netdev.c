@@ -18,8 +18,6 @@
 #include "../core/port.h"
 #include "real.h"
 
-#define MIN_MTU 68
-#define MAX_MTU 9978
 #define CHANGEABLE_FLAGS (IFF_UP | IFF_PROMISC | IFF_ALLMULTI | IFF_DEBUG)
 
 /* A QSFP+ module with a passive copper cable (SFF-8636): identifier and a vendor name. */
@@ -82,7 +80,7 @@ set_flags(struct uv_card *card, struct vcx3_netdev *netdev, uint32_t wanted)
 static int
 set_mtu(struct uv_card *card, struct vcx3_netdev *netdev, int mtu)
 {
-	if (mtu < MIN_MTU || mtu > MAX_MTU)
+	if (mtu < VCX3_NETDEV_MIN_MTU || mtu > VCX3_MAX_MTU)
 		return -EINVAL;
 	netdev->mtu = mtu;
 	if (card->core == NULL)

@@ -276,7 +276,7 @@ test_fault_texts(void)
 	setup();
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		reason[0] = '\0';
-		CHECK_EQUAL(vcx3_fault_check(bad[i], reason, sizeof(reason)), -EINVAL);
+		CHECK_EQUAL(vcx3_fault_check(bad[i], NULL, reason, sizeof(reason)), -EINVAL);
 		CHECK(strlen(reason) > 10);
 	}
 	CHECK_EQUAL(vcx3_fault_add(b.rig.core, "command:name=REG_MR,nth=2,errno=12", reason, 256), 0);
