@@ -334,6 +334,18 @@ open_wires(struct uv_card *card)
 	return 0;
 }
 
+static void
+unplug_wires(struct uv_card *card)
+{
+	unsigned int i;
+
+	for (i = 0; i < card->options.ports; i++) {
+		vcx3_port_attach_wire(card->core, i + 1, NULL);
+		vcx3_wire_close(card->wire[i]);
+		card->wire[i] = NULL;
+	}
+}
+
 int
 uv_card_power_on(struct uv_card *card)
 {
@@ -350,16 +362,27 @@ uv_card_power_on(struct uv_card *card)
 	if (ret < 0)
 		return ret;
 	ret = open_wires(card);
-	if (ret == 0)
-		ret = vcx3_runner_create(card->core, &config, &card->runner);
-	if (ret < 0) {
-		uv_real()->close(card->owner_fd);
-		card->owner_fd = -1;
-		return ret;
-	}
+	if (ret < 0)
+		goto give_up_ownership;
+	ret = vcx3_runner_create(card->core, &config, &card->runner);
+	if (ret < 0)
+		goto close_wires;
+	ret = uv_service_start(card);
+	if (ret < 0)
+		goto destroy_runner;
 	/* The caller unlocks what it locked, which now includes the runner. */
 	vcx3_runner_lock(card->runner);
-	return uv_service_start(card);
+	return 0;
+
+destroy_runner:
+	vcx3_runner_destroy(card->runner);
+	card->runner = NULL;
+close_wires:
+	unplug_wires(card);
+give_up_ownership:
+	uv_real()->close(card->owner_fd);
+	card->owner_fd = -1;
+	return ret;
 }
 
 void
@@ -470,7 +493,6 @@ __attribute__((destructor)) static void
 power_off(void)
 {
 	struct uv_card *card = the_card;
-	unsigned int i;
 
 	if (card == NULL || card->runner == NULL || uv_is_forked())
 		return;
@@ -480,8 +502,5 @@ power_off(void)
 	uv_unlock(card);
 	vcx3_runner_destroy(card->runner);
 	card->runner = NULL;
-	for (i = 0; i < card->options.ports; i++) {
-		vcx3_port_attach_wire(card->core, i + 1, NULL);
-		vcx3_wire_close(card->wire[i]);
-	}
+	unplug_wires(card);
 }

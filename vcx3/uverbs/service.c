@@ -97,6 +97,11 @@ uv_service_start(struct uv_card *card)
 	ret = pthread_create(&thread, NULL, serve, card);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	runs = ret == 0;
+	if (!runs && listen_fd >= 0) {
+		uv_real()->close(listen_fd);
+		unlink(card->options.control);
+		listen_fd = -1;
+	}
 	return -ret;
 }
 
