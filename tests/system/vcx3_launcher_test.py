@@ -69,10 +69,15 @@ BAD_LINES = (
     (["--wire", "1=packet:nosuchif0"], "nosuchif0", ""),
     (["--device", "cx5"], "cx5", "cx3pro"),
     (["--speed", "100"], "100", "40000"),
-    (["--mtu", "20000"], "20000", "9978"),
+    (["--mtu", "20000"], "20000", "68 to 9900"),
     (["--cqe-size", "128"], "128", "32 or 64"),
     (["--netdev", "none"], "none", "tap or virtual"),
-    (["--fault", "nonsense"], "nonsense", ""),
+    (["--fault", "nonsense"], "nonsense", "rx_error tx_error command"),
+    (["--fault", "drop:speed=1"], "speed", "port dir skip count"),
+    (["--fault", "command:name=EXPLODE"], "EXPLODE", "CREATE_CQ"),
+    (["--fault", "command:name=REG_MR,errno=EWHAT"], "EWHAT", "errno.h"),
+    (["--control", "/nonexistent/socket"], "/nonexistent/socket", "No such file"),
+    (["--counters", "/nonexistent/counters.json"], "/nonexistent/counters.json", "No such file"),
     (["--vlan-insert", "maybe"], "maybe", "on or off"),
 )
 
@@ -85,6 +90,66 @@ def test_bad_lines(bed):
               f"{options}: the sentence names not {named!r} and {choices!r}: {done.stderr}")
     done = bed.run(bed.vcx3, "--ports", "1")
     check_equal(done.returncode, 2, "exit status without a command")
+    check_equal(bed.leftovers(), [], "left behind")
+
+
+def client(name):
+    """One of the verbs clients; they need --step --ports 1 --wire 1=self."""
+    return os.path.join(testbed.build_dir(), "tests", "system", "verbs", "verbs-" + name)
+
+
+ONE_PORT = ["--step", "--ports", "1", "--wire", "1=self"]
+
+
+def test_strict_tells_what_is_wrong(bed):
+    """A client that makes errors on purpose: rule, object and words are named; status 3."""
+    done = bed.launch([*ONE_PORT, "--strict"], [client("traffic")])
+    check_equal(done.returncode, 3, "exit status")
+    for wanted in ("rule lkey broken by", "rule mr_range broken by", "words:", "violations of rules"):
+        check(wanted in done.stderr, f"{wanted!r} is missing: {done.stderr}")
+    done = bed.launch([*ONE_PORT, "--strict"], [client("traffic"), "--no-errors"])
+    check_equal(done.returncode, 0, f"status of one without errors: {done.stderr}")
+
+
+def test_faults_of_commands(bed):
+    """The nth command fails with the errno asked for, by name or number."""
+    for error in ("ENOMEM", "12"):
+        done = bed.launch([*ONE_PORT, "--fault", f"command:name=REG_MR,nth=1,errno={error}"],
+                          [client("traffic")])
+        check_equal(done.returncode, 1, "exit status")
+        check("ibv_reg_mr: Cannot allocate memory" in done.stderr, f"the error: {done.stderr}")
+
+
+def test_counters_of_wires(bed):
+    path = bed.path("counters.json")
+    check_equal(bed.launch([*ONE_PORT, "--counters", path], [client("traffic")]).returncode, 0,
+                "exit status")
+    with open(path, encoding="utf-8") as file:
+        port = json.load(file)["ports"][0]
+    check(port["tx_frames"] > 80000, f"frames sent: {port}")
+    check_equal([port["wire"]["tx_frames"], port["wire"]["tx_bytes"]],
+                [port["tx_frames"], port["tx_bytes"]], "frames and bytes into the wire")
+    check_equal(port["wire"]["rx_frames"], port["tx_frames"], "and out of it again")
+
+
+def test_mount(bed):
+    """Tools that know no environment variable find the card, and only below the launcher."""
+    bed.require_root()
+    listed = bed.launch(["--mount"], ["lspci", "-D", "-k", "-d", "15b3:"])
+    check_equal(listed.returncode, 0, f"status of lspci: {listed.stderr}")
+    check("0000:03:00.0 Ethernet controller" in listed.stdout and "ConnectX-3" in listed.stdout,
+          f"lspci: {listed.stdout}")
+    check("Kernel driver in use: mlx4_core" in listed.stdout, f"lspci: {listed.stdout}")
+    status = bed.launch(["--mount"], ["dpdk-devbind.py", "--status-dev", "net"])
+    check(any("0000:03:00.0" in line and "drv=mlx4_core" in line
+              for line in status.stdout.splitlines()), f"devbind: {status.stdout}{status.stderr}")
+    classes = bed.launch(["--mount"], ["ls", "/sys/class/infiniband", "/sys/class/net"])
+    check("mlx4_0" in classes.stdout and "lo" in classes.stdout, f"classes: {classes.stdout}")
+    # Without the variables: what the tree is for.
+    found = bed.launch(["--mount"], ["env", "-u", "SYSFS_PATH", "ibv_devinfo"])
+    check("mlx4_0" in found.stdout, f"ibv_devinfo: {found.stdout}{found.stderr}")
+    outside = bed.run("lspci", "-d", "15b3:").stdout
+    check_equal(outside.count("ConnectX-3"), 0, "cards of this kind outside")
     check_equal(bed.leftovers(), [], "left behind")
 
 
@@ -108,6 +173,18 @@ def test_help_and_ctl(bed):
     done = bed.run(bed.vcx3, "ctl", "/nonexistent", "go")
     check_equal(done.returncode, 2, "exit status without a server")
     check("/nonexistent" in done.stderr, "it names the socket")
+
+
+def test_help_is_the_man_page(bed):
+    """One set of tables makes both."""
+    text = bed.run(bed.vcx3, "--help").stdout
+    with open(os.path.join(testbed.build_dir(), "vcx3", "vcx3.1"), encoding="utf-8") as file:
+        page = file.read().replace("\\-", "-")
+    for line in text.splitlines():
+        words = " ".join(line.split())
+        option = line.split()[0] if line.startswith("  ") else ""
+        if option:
+            check(option in page, f"the man page lacks {option!r} of {words!r}")
 
 
 def test_control_socket_is_taken(bed):
@@ -134,19 +211,37 @@ def test_kill_leaves_nothing(bed):
     # The child: the launcher removes the folder and tells how the child died.
     card = testbed.Card(bed, [], ["sleep", "60"])
     wait_until(bed.leftovers, "the state folder")
-    child = wait_until(lambda: bed.run("pgrep", "-P", str(card.process.pid), "-x", "sleep").stdout,
-                       "the child")
-    os.kill(int(child.split()[0]), signal.SIGKILL)
+    child = card.child("sleep")
+    os.kill(child, signal.SIGKILL)
     check_equal(card.finish(), 137, "exit status")
     check_equal(bed.leftovers(), [], "left behind by a killed child")
     # The launcher itself: its janitor removes the folder, and the child goes too.
     card = testbed.Card(bed, [], ["sleep", "60"])
     wait_until(bed.leftovers, "the state folder")
-    child = wait_until(lambda: bed.run("pgrep", "-P", str(card.process.pid), "-x", "sleep").stdout,
-                       "the child")
+    child = card.child("sleep")
     os.kill(card.process.pid, signal.SIGKILL)
     wait_until(lambda: not bed.leftovers(), "the removal of the folder")
-    wait_until(lambda: not os.path.exists(f"/proc/{child.split()[0]}"), "the end of the child")
+    wait_until(lambda: not os.path.exists(f"/proc/{child}"), "the end of the child")
+
+
+def test_kill_of_a_busy_card(bed):
+    """What wires and netdevs made goes too: interfaces, sockets, the control socket."""
+    bed.require_root()
+    tap, path = f"uvt{os.getpid() % 100000}", bed.path("cable")
+    before = set(os.listdir("/sys/class/net"))
+    pmd = testbed.Testpmd(bed, ["--netdev", "tap", "--wire", f"1=tap:{tap}",
+                                "--wire", f"2=unix:{path}"], [])
+    made = set(os.listdir("/sys/class/net")) - before
+    check(tap in made and len(made) == 3, f"the wire's interface and two netdevs: {made}")
+    check(os.path.exists(path) and os.path.exists(pmd.control), "the sockets")
+    second = bed.launch(["--wire", f"1=tap:{tap}", "--wire", "2=sink"], ["true"])
+    check_equal(second.returncode, 2, "status of a second card on this interface")
+    check(tap in second.stderr, f"it names the interface: {second.stderr}")
+    os.kill(pmd.child("dpdk-testpmd"), signal.SIGKILL)
+    check_equal(pmd.finish(), 137, "exit status")
+    wait_until(lambda: not made & set(os.listdir("/sys/class/net")), "the end of the interfaces")
+    check_equal([os.path.exists(path), os.path.exists(pmd.control)], [False, False], "sockets")
+    check_equal(bed.leftovers(), [], "left behind")
 
 
 def test_waits_for_daemons(bed):

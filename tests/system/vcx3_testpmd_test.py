@@ -296,11 +296,64 @@ def test_removal_event(bed):
 
 def below_the_same_launcher(bed, pmd, *words):
     """Runs a program on the card of a running testpmd."""
-    child = wait_until(lambda: bed.run("pgrep", "-P", str(pmd.process.pid), "testpmd").stdout,
-                       "the child of the launcher").split()[0]
-    with open(f"/proc/{child}/environ", encoding="utf-8") as file:
+    with open(f"/proc/{pmd.child('dpdk-testpmd')}/environ", encoding="utf-8") as file:
         env = dict(entry.split("=", 1) for entry in file.read().split("\0") if "=" in entry)
     return bed.run(*words, env=env, timeout=30)
+
+
+REFUSED_VERBS = (
+    (["link", "1", "sideways"], "PORT up|down"), (["link", "3", "up"], "PORT up|down"),
+    (["inject", "explosion"], "rx_error"), (["fail", "EXPLODE", "1"], "CREATE_CQ"),
+    (["stall", "sq", "99999"], "no sq 99999"), (["stall", "bq", "1"], "sq, rq or cq"),
+    (["step"], "not in step mode"), (["replug"], "plugged in"), (["go"], "no port has a source"),
+)
+
+
+def test_control_verbs(bed):
+    """What is refused is named and changes nothing; a stalled queue stands still until resume."""
+    pmd = start_testpmd(bed, ["--ports", "1", "--wire", "1=sink"], ["--forward-mode=txonly"])
+    for words, sentence in REFUSED_VERBS:
+        done = bed.run(bed.vcx3, "ctl", pmd.control, *words)
+        check_equal(done.returncode, 2, f"exit status of {words}: {done.stdout}{done.stderr}")
+        check(sentence in done.stderr, f"{words}: {done.stderr}")
+    pmd.cmd("start")
+    wait_until(lambda: pmd.port_counters(1)["tx_frames"] > 1000, "frames")
+    sender = next(queue["qpn"] for queue in pmd.counters()["qps"] if queue["tx_frames"])
+    pmd.ctl("stall", "sq", str(sender))
+    stalled = pmd.port_counters(1)["tx_frames"]
+    check("Tx-pps" in pmd.cmd("show port stats 0"), "testpmd goes on")
+    check_equal(pmd.port_counters(1)["tx_frames"], stalled, "frames of a stalled queue")
+    pmd.ctl("resume")
+    wait_until(lambda: pmd.port_counters(1)["tx_frames"] > stalled + 1000, "frames after resume")
+    pmd.cmd("stop")
+    check_equal(pmd.ctl("violations").strip(), "0", "violations")
+    check('"mr": 1' in pmd.ctl("census"), f"one MR in the census: {pmd.ctl('census')}")
+    end(pmd)
+
+
+def test_steps_by_control(bed):
+    """In step mode nothing moves by itself, whatever testpmd does."""
+    pmd = start_testpmd(bed, ["--step", "--ports", "1", "--wire", "1=gen:count=1000,hold=1"],
+                        ["--forward-mode=rxonly"])
+    pmd.cmd("start")
+    pmd.ctl("go")
+    check_equal(pmd.stats(0)["RX-packets"], 0, "packets before the first step")
+    wait_until(lambda: int(pmd.ctl("step", "10")) == 0, "the last step")
+    wait_until(lambda: pmd.stats(0)["RX-packets"] == 1000, "all packets")
+    pmd.cmd("stop")
+    end(pmd)
+
+
+def test_replug(bed):
+    """A program that comes after the card was removed and put back finds one that works."""
+    pmd = start_testpmd(bed, [], ["--forward-mode=io"])
+    pmd.ctl("unplug")
+    wait_until(lambda: "net_mlx4" not in pmd.cmd("show port summary all"), "no port is left", 15)
+    pmd.ctl("replug")
+    check("Port 0 is attached" in pmd.cmd(f"port attach {PCI_ADDRESS}"), "the port is back")
+    pmd.cmd("port start 0")
+    check("Link status: up" in pmd.cmd("show port info 0"), "with its link")
+    pmd.quit()
 
 
 def test_proc_info_as_secondary(bed):
