@@ -52,7 +52,7 @@ def check_equal(got, wanted, what):
     check(got == wanted, f"{what}: got {got!r}, want {wanted!r}")
 
 
-def wait_until(condition, sentence, timeout=5.0, interval=0.05):
+def wait_until(condition, sentence, timeout=15.0, interval=0.05):
     """Returns the first true value of condition()."""
     limit = time.monotonic() + timeout
     while True:
@@ -62,6 +62,15 @@ def wait_until(condition, sentence, timeout=5.0, interval=0.05):
         if time.monotonic() > limit:
             raise Failure(f"{sentence} did not happen within {timeout} s")
         time.sleep(interval)
+
+
+def comm_of(process):
+    """The name of a process; None when it has ended."""
+    try:
+        with open(f"/proc/{process}/comm", encoding="utf-8") as file:
+            return file.read().strip()
+    except OSError:
+        return None
 
 
 class Process:
@@ -148,6 +157,18 @@ class Card(Process):
         if check_status:
             check(done.returncode == 0, f"vcx3 ctl {' '.join(words)}: {done.stderr}")
         return done.stdout
+
+    def child(self, name):
+        """The process id of the program, once the launcher has started it.
+
+        Not with pgrep: it reads command lines, which waits for a program that maps much memory.
+        """
+        def look():
+            with open(f"/proc/{self.process.pid}/task/{self.process.pid}/children",
+                      encoding="ascii") as file:
+                children = file.read().split()
+            return next((int(child) for child in children if comm_of(child) == name), None)
+        return wait_until(look, f"a child named {name}")
 
     def counters(self):
         """All counters of the running card."""
