@@ -172,16 +172,21 @@ open_context(struct mlx4x_dev *dev)
 {
 	struct ibv_device **list;
 	struct ibv_device *device = mlx4x_device_find(dev->pci, &list);
+	int ret = 0;
 
-	if (device != NULL) {
+	if (device == NULL) {
+		ret = -ENODEV;
+	} else {
 		dev->ctx = ibv_open_device(device);
-		if (dev->ctx == NULL)
+		if (dev->ctx == NULL) {
+			ret = errno != 0 ? -errno : -EIO;
 			MLX4X_INIT_LOG(ERR, "%s: cannot open %s: %s", dev->pci->name,
-				ibv_get_device_name(device), strerror(errno));
+				ibv_get_device_name(device), strerror(-ret));
+		}
 	}
 	if (list != NULL)
 		ibv_free_device_list(list);
-	return dev->ctx == NULL ? -ENODEV : 0;
+	return ret;
 }
 
 static int

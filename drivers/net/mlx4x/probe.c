@@ -32,7 +32,7 @@
 
 /*
  * Values of a probe: below zero is a failure of a device that is ours; above zero
- * leaves the device to the next driver.
+ * leaves the device to the next driver, which may be net_mlx4.
  */
 #define NOT_MINE 1
 
@@ -280,14 +280,14 @@ mlx4x_pci_probe(struct rte_pci_driver *driver, struct rte_pci_device *pci)
 	if (opened)
 		dev = mlx4x_device_open(pci);
 	if (dev == NULL)
-		return rte_errno == ENODEV ? NOT_MINE : -rte_errno;
+		return -rte_errno;
 	ret = probe_ports(dev, &args);
 	if (ret <= 0 && opened)
 		mlx4x_device_close(dev);
 	return RTE_MIN(ret, 0);
 }
 
-/* Closes all ports of a function; the last one closes the device. */
+/* Stops and closes all ports of a function; the last one closes the device. */
 static int
 mlx4x_pci_remove(struct rte_pci_device *pci)
 {
@@ -297,8 +297,12 @@ mlx4x_pci_remove(struct rte_pci_device *pci)
 
 	for (index = 0; index < MLX4X_MAX_PORTS; index++) {
 		eth_dev = own_port(pci, index);
-		if (eth_dev != NULL)
-			ret |= rte_eth_dev_close(eth_dev->data->port_id);
+		if (eth_dev == NULL)
+			continue;
+		/* ethdev does not close what runs. In a secondary nothing is stopped. */
+		if (rte_eal_process_type() == RTE_PROC_PRIMARY && eth_dev->data->dev_started)
+			ret |= rte_eth_dev_stop(eth_dev->data->port_id);
+		ret |= rte_eth_dev_close(eth_dev->data->port_id);
 	}
 	return ret == 0 ? 0 : -EIO;
 }
