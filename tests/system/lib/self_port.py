@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs test programs in C that use self_port.h, on a card with one port."""
+
+import os
+
+from .bed import PCI_ADDRESS, Card, build_dir, check, check_equal
+
+DRIVER = os.path.join(build_dir(), "drivers", "net", "mlx4x", "librte_net_mlx4x.so")
+
+
+def run_program(bed, name, *options, memory=("--in-memory",), strict=True, timeout=100):
+    """Runs a test program in C on a card whose first port is connected to itself."""
+    bed.require_hugepages()
+    program = os.path.join(build_dir(), "tests", name)
+    strict = ["--strict"] if strict else []
+    card = Card(bed, [*strict, "--ports", "1", "--wire", "1=self", *options],
+                ["env", f"CARD_CONTROL={bed.path('control1')}", program, "-d", DRIVER, "-l", "0",
+                 "-m", "192", *memory, "--no-telemetry", "-a", PCI_ADDRESS])
+    status = card.finish(timeout)
+    print(card.output)
+    check_equal(status, 0, "exit status")
+    check("FAILED" not in card.output, "no test failed")
+    check_equal(card.final_counters()["violations"]["total"], 0, "violations")
+    return card
