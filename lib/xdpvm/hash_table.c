@@ -144,12 +144,31 @@ xdpvm_hash(const struct xdpvm_map *map, const void *key)
 	return hash;
 }
 
+/* A reader may look at an element that is being given to another key; it notices later. */
+static bool
+key_equal(const uint8_t *shared, const uint8_t *key, uint32_t size)
+{
+	uint64_t word;
+
+	for (; size >= sizeof(word); size -= sizeof(word)) {
+		memcpy(&word, key, sizeof(word));
+		if (__atomic_load_n((const uint64_t *)(const void *)shared, __ATOMIC_RELAXED) != word)
+			return false;
+		shared += sizeof(word);
+		key += sizeof(word);
+	}
+	for (uint32_t i = 0; i < size; i++)
+		if (__atomic_load_n(&shared[i], __ATOMIC_RELAXED) != key[i])
+			return false;
+	return true;
+}
+
 static bool
 elem_matches(const struct xdpvm_map *map, const struct xdpvm_hash_elem *elem, uint64_t hash,
 	     const void *key)
 {
 	return __atomic_load_n(&elem->hash, __ATOMIC_RELAXED) == hash &&
-	       memcmp(elem->key, key, map->key_size) == 0;
+	       key_equal(elem->key, key, map->key_size);
 }
 
 static struct xdpvm_hash_elem *
@@ -303,7 +322,7 @@ elem_fill(struct xdpvm_map *map, uint32_t index, const struct request *request, 
 	__atomic_store_n(&elem->next, next, __ATOMIC_RELAXED);
 	__atomic_store_n(&elem->referenced, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&elem->hash, request->hash, __ATOMIC_RELAXED);
-	memcpy(elem->key, request->key, map->key_size);
+	xdpvm_value_store(elem->key, request->key, map->key_size);
 	request->kind->fill(map, index, request->value, true, request->cpu);
 }
 

@@ -45,15 +45,17 @@ devmap_copy_in(struct xdpvm_map *map, const void *key, const void *value, uint64
 	return 0;
 }
 
+/* The ifindex is read once: the entry may go away under us, which leaves a zero. */
 static long
 redirect_to_entry(struct xdpvm_map *map, uint64_t key, uint64_t flags, struct xdpvm_buff *buff,
 		  const uint32_t *ifindex)
 {
+	uint32_t number = ifindex != NULL ? __atomic_load_n(ifindex, __ATOMIC_RELAXED) : 0;
 	struct xdpvm_redirect target = {
 		.kind = XDPVM_REDIRECT_DEV,
-		.value = ifindex,
+		.value = number != 0 ? ifindex : NULL,
 		.key = key,
-		.target = ifindex != NULL ? *ifindex : 0,
+		.target = number,
 	};
 
 	return xdpvm_redirect_to(map, buff, flags, BPF_F_BROADCAST | BPF_F_EXCLUDE_INGRESS,

@@ -5,7 +5,8 @@
  * one, zero is none.
  *
  * Freed nodes are used again, oldest first, and a reader may still stand on one: it therefore
- * compares every node's bits itself and stops when a step does not lead to a longer prefix.
+ * compares every node's bits itself, stops when a step does not lead to a longer prefix, and
+ * starts again when so many nodes were taken in the meantime that one of its way may be among them.
  */
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -18,7 +19,7 @@
 #define LPM_FLAGS (BPF_F_NO_PREALLOC | BPF_F_NUMA_NODE | XDPVM_MAP_ACCESS_FLAGS)
 #define MAX_DATA 256u		/* bytes behind the length in a key; Linux */
 #define MAX_ENTRIES (1u << 30)
-#define SPARE 64u		/* nodes for replacing values */
+#define SPARE 1024u		/* nodes that are free at any time */
 
 struct node {
 	uint32_t child[2];
@@ -31,6 +32,7 @@ struct trie {
 	uint32_t lock;		/* writers */
 	uint32_t root;
 	uint32_t count;		/* nodes with a value */
+	uint32_t taken;		/* nodes ever taken from the pool; wraps */
 	uint32_t data_size;	/* bytes */
 	uint32_t value_offset;
 	uint32_t node_size;
@@ -76,12 +78,12 @@ node_value(const struct trie *trie, struct node *node)
 static uint32_t
 common_bits(const struct node *node, const struct lpm_key *key)
 {
-	uint32_t prefix = __atomic_load_n(&node->prefix, __ATOMIC_RELAXED);
+	uint32_t prefix = __atomic_load_n(&node->prefix, __ATOMIC_ACQUIRE);
 	uint32_t limit = prefix < key->prefix ? prefix : key->prefix;
 	uint32_t bits = 0;
 
 	for (uint32_t i = 0; bits < limit; i++, bits += 8) {
-		uint32_t difference = __atomic_load_n(&node->data[i], __ATOMIC_RELAXED) ^
+		uint32_t difference = __atomic_load_n(&node->data[i], __ATOMIC_ACQUIRE) ^
 				      key->data[i];
 
 		if (difference != 0) {
@@ -157,7 +159,7 @@ lpm_fini(struct xdpvm_map *map)
 }
 
 static struct node *
-longest_match(const struct trie *trie, const struct lpm_key *key)
+walk(const struct trie *trie, const struct lpm_key *key)
 {
 	uint32_t number = __atomic_load_n(&trie->root, __ATOMIC_ACQUIRE);
 	struct node *found = NULL, *node;
@@ -166,17 +168,31 @@ longest_match(const struct trie *trie, const struct lpm_key *key)
 
 	while (number != 0) {
 		node = node_at(trie, number);
-		prefix = __atomic_load_n(&node->prefix, __ATOMIC_RELAXED);
+		prefix = __atomic_load_n(&node->prefix, __ATOMIC_ACQUIRE);
 		if (prefix <= longest || common_bits(node, key) < prefix)
 			break;
 		longest = prefix;
-		if (__atomic_load_n(&node->joint, __ATOMIC_RELAXED) == 0)
+		if (__atomic_load_n(&node->joint, __ATOMIC_ACQUIRE) == 0)
 			found = node;
 		if (prefix >= key->prefix)
 			break;
 		number = __atomic_load_n(&node->child[bit_of(key->data, prefix)],
 					 __ATOMIC_ACQUIRE);
 	}
+	return found;
+}
+
+static struct node *
+longest_match(const struct trie *trie, const struct lpm_key *key)
+{
+	uint32_t before, after;
+	struct node *found;
+
+	do {
+		before = __atomic_load_n(&trie->taken, __ATOMIC_ACQUIRE);
+		found = walk(trie, key);	/* loads with acquire order: after is read last */
+		after = __atomic_load_n(&trie->taken, __ATOMIC_RELAXED);
+	} while (after - before >= SPARE);
 	return found;
 }
 
@@ -222,13 +238,15 @@ node_new(struct trie *trie, const struct lpm_key *key, uint32_t prefix, bool joi
 
 	if (!xdpvm_hash_pool_get(&trie->pool, &number))
 		return 0;
+	/* Seen before anything that changes in the node: see longest_match(). */
+	__atomic_store_n(&trie->taken, trie->taken + 1, __ATOMIC_RELAXED);
 	node = node_at(trie, ++number);
-	__atomic_store_n(&node->child[0], 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&node->child[1], 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&node->prefix, prefix, __ATOMIC_RELAXED);
-	__atomic_store_n(&node->joint, joint, __ATOMIC_RELAXED);
+	__atomic_store_n(&node->child[0], 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&node->child[1], 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&node->prefix, prefix, __ATOMIC_RELEASE);
+	__atomic_store_n(&node->joint, joint, __ATOMIC_RELEASE);
 	for (uint32_t i = 0; i < trie->data_size; i++)
-		__atomic_store_n(&node->data[i], key->data[i], __ATOMIC_RELAXED);
+		__atomic_store_n(&node->data[i], key->data[i], __ATOMIC_RELEASE);
 	return number;
 }
 
@@ -265,15 +283,15 @@ link_above(struct trie *trie, uint32_t *link, uint32_t number, const struct lpm_
 	uint32_t joint;
 
 	if (common == key->prefix) {
-		node_at(trie, number)->child[side] = *link;
+		link_set(&node_at(trie, number)->child[side], *link);
 		link_set(link, number);
 		return 0;
 	}
 	joint = node_new(trie, key, common, true);
 	if (joint == 0)
 		return -ENOMEM;
-	node_at(trie, joint)->child[side] = *link;
-	node_at(trie, joint)->child[!side] = number;
+	link_set(&node_at(trie, joint)->child[side], *link);
+	link_set(&node_at(trie, joint)->child[!side], number);
 	link_set(link, joint);
 	return 0;
 }
@@ -307,7 +325,8 @@ insert_locked(struct xdpvm_map *map, struct trie *trie, const struct lpm_key *ke
 		return -ENOMEM;
 	xdpvm_value_store(node_value(trie, node_at(trie, number)), value, map->value_size);
 	if (same) {
-		memcpy(node_at(trie, number)->child, old->child, sizeof(old->child));
+		link_set(&node_at(trie, number)->child[0], old->child[0]);
+		link_set(&node_at(trie, number)->child[1], old->child[1]);
 		common = *link;
 		link_set(link, number);
 		node_free(trie, common);

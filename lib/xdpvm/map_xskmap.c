@@ -45,12 +45,14 @@ static long
 xskmap_redirect(struct xdpvm_map *map, uint64_t key, uint64_t flags, struct xdpvm_buff *buff)
 {
 	uint32_t index = key;
-	const uint32_t *number = xdpvm_cells_lookup(map, &index, buff);
+	const uint64_t *place = xdpvm_cells_lookup(map, &index, buff);
+	/* Read once more than the lookup did: it may be empty now. */
+	uint64_t cell = place != NULL ? __atomic_load_n(place, __ATOMIC_RELAXED) : 0;
 	struct xdpvm_redirect target = {
 		.kind = XDPVM_REDIRECT_XSK,
-		.value = number,
+		.value = cell != 0 ? place : NULL,
 		.key = key,
-		.target = number != NULL ? *number : 0,
+		.target = (uint32_t)cell,
 	};
 
 	return xdpvm_redirect_to(map, buff, flags, 0, &target);
