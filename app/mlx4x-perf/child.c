@@ -121,6 +121,17 @@ add_launcher(struct words *words, const struct perf_options *options,
 }
 
 static void
+add_callgrind(struct words *words, const char *file)
+{
+	add(words, "/usr/bin/env");
+	add(words, "valgrind");
+	add(words, "--quiet");
+	add(words, "--tool=callgrind");
+	add(words, "--toggle-collect=timed_*");
+	add(words, "--callgrind-out-file=%s", file);
+}
+
+static void
 make_command(struct words *words, const struct perf_options *options, const char *driver,
 	const struct perf_point *point)
 {
@@ -129,6 +140,8 @@ make_command(struct words *words, const struct perf_options *options, const char
 	words->nb = 0;
 	words->used = 0;
 	add_launcher(words, options, point);
+	if (options->count_file != NULL)
+		add_callgrind(words, options->count_file);
 	add(words, "%s", self_path());
 	add(words, "worker");
 	add(words, "--driver=%s", driver);
@@ -226,8 +239,9 @@ perf_child_round(struct perf_child *child, const char *scenario, uint32_t burst,
 		snprintf(reason, size, "driver %s: the worker ended", child->driver);
 		return -ECHILD;
 	}
-	if (sscanf(line, "ok %lf %" SCNu64 " %lf %" SCNu32 " %" SCNu32, &round->cycles,
-		   &round->packets, &round->fill, &round->regions, &round->interrupted) == 5)
+	if (sscanf(line, "ok %lf %" SCNu64 " %" SCNu64 " %lf %" SCNu32 " %" SCNu32,
+		   &round->cycles, &round->packets, &round->all_packets, &round->fill,
+		   &round->regions, &round->interrupted) == 6)
 		return 0;
 	snprintf(reason, size, "driver %s: %s", child->driver, line);
 	return -EIO;

@@ -140,12 +140,11 @@ print_result(const struct perf_result *result)
 	const uint32_t *at = result->point.at;
 
 	printf("%-14s ours %7.1f stock %7.1f cycles/packet  ratio %5.2f  spread %4.1f %%; frame %u, "
-		"burst %u, ring %u, queues %u, flows %u, layout %s, CQE %u; timed: %s; not timed: "
-		"the card, %s\n",
+		"burst %u, ring %u, queues %u, flows %u, layout %s, CQE %u; timed: %s\n",
 		result->scenario->name, result->ours_cycles, result->stock_cycles, result->ratio,
 		100 * result->spread, at[PERF_FRAME], at[PERF_BURST], at[PERF_RING],
 		at[PERF_QUEUES], at[PERF_FLOWS], perf_layout_name[at[PERF_LAYOUT]], at[PERF_CQE],
-		result->scenario->timed, result->scenario->excluded);
+		result->scenario->what);
 	fflush(stdout);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "compare.h"
+#include "count.h"
 #include "options.h"
 #include "work.h"
 #include "worker.h"
@@ -17,8 +18,7 @@ list_main(const struct perf_options *options)
 	const struct perf_scenario *scenario;
 
 	for (scenario = perf_scenarios; scenario->name != NULL; scenario++)
-		printf("%-14s %s; not timed: the card, %s\n", scenario->name, scenario->timed,
-			scenario->excluded);
+		printf("%-14s %s\n", scenario->name, scenario->what);
 	return EXIT_SUCCESS;
 }
 
@@ -29,6 +29,7 @@ static const struct verb {
 } verbs[] = {
 	{ "compare", "our driver and the stock one, interleaved, on virtual cards",
 	  perf_compare_main },
+	{ "count", "the same below callgrind: instructions per packet", perf_count_main },
 	{ "run", "one driver in this process: below vcx3, or on a real card", perf_run_main },
 	{ "list", "the scenarios", list_main },
 	{ "worker", "what compare starts: answers requests on its standard input",

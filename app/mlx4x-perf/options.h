@@ -54,6 +54,7 @@ struct perf_options {
 	const char *launcher;	/* vcx3, NULL: look for it */
 	const char *device;	/* PCI address */
 	const char *json;
+	const char *count_file;	/* not a word: where a worker's callgrind writes, see count.c */
 	unsigned int rounds;
 	unsigned int packets;	/* of a round */
 	int cpu;		/* -1: the last one allowed */

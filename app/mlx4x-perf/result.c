@@ -58,24 +58,33 @@ perf_results_add(struct perf_results *results, const struct perf_result *result)
 	return 0;
 }
 
+/* What was not measured is null. */
+static void
+write_number(FILE *file, const char *name, double value)
+{
+	if (value > 0)
+		fprintf(file, ", \"%s\": %.3f", name, value);
+	else
+		fprintf(file, ", \"%s\": null", name);
+}
+
 static void
 write_result(FILE *file, const struct perf_result *result)
 {
 	const uint32_t *at = result->point.at;
 
 	fprintf(file, "\t{\"scenario\": \"%s\", \"frame\": %u, \"burst\": %u, \"ring\": %u, "
-		"\"queues\": %u, \"flows\": %u, \"layout\": \"%s\", \"cqe_size\": %u,\n"
-		"\t \"ours_cycles\": %.2f, ",
+		"\"queues\": %u, \"flows\": %u, \"layout\": \"%s\", \"cqe_size\": %u",
 		result->scenario->name, at[PERF_FRAME], at[PERF_BURST], at[PERF_RING],
-		at[PERF_QUEUES], at[PERF_FLOWS], perf_layout_name[at[PERF_LAYOUT]], at[PERF_CQE],
-		result->ours_cycles);
-	if (result->stock_cycles > 0)
-		fprintf(file, "\"stock_cycles\": %.2f, \"ratio\": %.3f, ", result->stock_cycles,
-			result->ratio);
-	else
-		fprintf(file, "\"stock_cycles\": null, \"ratio\": null, ");
-	fprintf(file, "\"spread\": %.4f, \"fill\": %.2f, \"regions\": %u, \"interrupted\": %u}",
-		result->spread, result->fill, result->regions, result->interrupted);
+		at[PERF_QUEUES], at[PERF_FLOWS], perf_layout_name[at[PERF_LAYOUT]], at[PERF_CQE]);
+	write_number(file, "ours_cycles", result->ours_cycles);
+	write_number(file, "stock_cycles", result->stock_cycles);
+	write_number(file, "ours_instructions", result->ours_instructions);
+	write_number(file, "stock_instructions", result->stock_instructions);
+	write_number(file, "ratio", result->ratio);
+	fprintf(file, ", \"spread\": %.4f, \"fill\": %.2f, \"regions\": %u, "
+		"\"interrupted\": %u}", result->spread, result->fill, result->regions,
+		result->interrupted);
 }
 
 int

@@ -16,6 +16,8 @@ struct perf_result {
 	const struct perf_scenario *scenario;
 	double ours_cycles;	/* per packet, median of rounds */
 	double stock_cycles;	/* 0: not measured */
+	double ours_instructions;	/* per packet, see count.c; 0: not counted */
+	double stock_instructions;
 	double ratio;		/* stock / ours, median over pairs of rounds; 0: not measured */
 	double spread;		/* of the ratio, or of the cycles of one driver; see perf_spread() */
 	double fill;		/* packets of a burst, average; the smaller one of both drivers */

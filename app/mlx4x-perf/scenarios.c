@@ -10,7 +10,6 @@
 #include <rte_ether.h>
 #include <rte_mbuf.h>
 
-#include "clock.h"
 #include "standin.h"
 #include "work.h"
 
@@ -41,34 +40,34 @@ free_all(struct rte_mbuf **pkts, uint16_t nb)
 		rte_pktmbuf_free(pkts[i]);
 }
 
-static void
-run_rx_free(struct perf_work *work, struct perf_region *region)
+static uint32_t
+timed_rx_free(struct perf_work *work)
 {
-	uint64_t start = perf_clock();
+	uint32_t packets = 0;
 	uint16_t i;
 
 	for (i = 0; i < work->calls; i++) {
 		uint16_t nb = receive(work);
 
 		free_all(work->pkts, nb);
-		region->packets += nb;
+		packets += nb;
 	}
-	region->cycles = perf_clock() - start;
+	return packets;
 }
 
-static void
-run_rx_free_bulk(struct perf_work *work, struct perf_region *region)
+static uint32_t
+timed_rx_free_bulk(struct perf_work *work)
 {
-	uint64_t start = perf_clock();
+	uint32_t packets = 0;
 	uint16_t i;
 
 	for (i = 0; i < work->calls; i++) {
 		uint16_t nb = receive(work);
 
 		rte_pktmbuf_free_bulk(work->pkts, nb);
-		region->packets += nb;
+		packets += nb;
 	}
-	region->cycles = perf_clock() - start;
+	return packets;
 }
 
 /* Reads the EtherType of each packet. */
@@ -85,10 +84,10 @@ touch(struct perf_work *work, uint16_t nb)
 	}
 }
 
-static void
-run_rx_touch_free(struct perf_work *work, struct perf_region *region)
+static uint32_t
+timed_rx_touch_free(struct perf_work *work)
 {
-	uint64_t start = perf_clock();
+	uint32_t packets = 0;
 	uint16_t i;
 
 	for (i = 0; i < work->calls; i++) {
@@ -96,19 +95,20 @@ run_rx_touch_free(struct perf_work *work, struct perf_region *region)
 
 		touch(work, nb);
 		free_all(work->pkts, nb);
-		region->packets += nb;
+		packets += nb;
 	}
-	region->cycles = perf_clock() - start;
+	return packets;
 }
 
 /* Packets to send, from a pool whose last ones are in the cache. */
-static uint16_t
-prepare(struct perf_work *work, uint16_t nb)
+static void
+prepare_packets(struct perf_work *work)
 {
-	uint16_t i;
+	uint16_t nb = work->calls * work->burst, i;
 
+	work->nb_prepared = 0;
 	if (rte_pktmbuf_alloc_bulk(work->ports.mp, work->pkts, nb) != 0)
-		return 0;
+		return;
 	for (i = 0; i < nb; i++) {
 		struct rte_mbuf *mbuf = work->pkts[i];
 		struct rte_ether_hdr *eth = rte_pktmbuf_mtod(mbuf, struct rte_ether_hdr *);
@@ -119,21 +119,25 @@ prepare(struct perf_work *work, uint16_t nb)
 		eth->src_addr = eth->dst_addr;
 		eth->ether_type = RTE_BE16(EXPERIMENTAL_ETHER_TYPE);
 	}
-	return nb;
+	work->nb_prepared = nb;
+}
+
+static uint32_t
+timed_tx(struct perf_work *work)
+{
+	uint16_t queue = next_queue(work), i;
+	uint32_t packets = 0;
+
+	for (i = 0; i < work->nb_prepared; i += work->burst)
+		packets += rte_eth_tx_burst(work->ports.tx, queue, &work->pkts[packets],
+			work->burst);
+	return packets;
 }
 
 static void
-run_tx(struct perf_work *work, struct perf_region *region)
+free_unsent(struct perf_work *work, uint32_t packets)
 {
-	uint16_t nb = prepare(work, work->calls * work->burst), queue = next_queue(work);
-	uint64_t start = perf_clock();
-	uint16_t i;
-
-	for (i = 0; i + work->burst <= nb; i += work->burst)
-		region->packets += rte_eth_tx_burst(work->ports.tx, queue,
-			&work->pkts[region->packets], work->burst);
-	region->cycles = perf_clock() - start;
-	free_all(&work->pkts[region->packets], nb - region->packets);
+	free_all(&work->pkts[packets], work->nb_prepared - packets);
 }
 
 static uint16_t
@@ -146,18 +150,18 @@ send_all(struct perf_work *work, uint16_t queue, uint16_t nb)
 	return nb;
 }
 
-static void
-run_io(struct perf_work *work, struct perf_region *region)
+static uint32_t
+timed_io(struct perf_work *work)
 {
-	uint64_t start = perf_clock();
+	uint32_t packets = 0;
 	uint16_t i;
 
 	for (i = 0; i < work->calls; i++) {
 		uint16_t queue = work->queue;
 
-		region->packets += send_all(work, queue, receive(work));
+		packets += send_all(work, queue, receive(work));
 	}
-	region->cycles = perf_clock() - start;
+	return packets;
 }
 
 static void
@@ -174,26 +178,26 @@ swap_addresses(struct perf_work *work, uint16_t nb)
 	}
 }
 
-static void
-run_macswap(struct perf_work *work, struct perf_region *region)
+static uint32_t
+timed_macswap(struct perf_work *work)
 {
-	uint64_t start = perf_clock();
+	uint32_t packets = 0;
 	uint16_t i;
 
 	for (i = 0; i < work->calls; i++) {
 		uint16_t queue = work->queue, nb = receive(work);
 
 		swap_addresses(work, nb);
-		region->packets += send_all(work, queue, nb);
+		packets += send_all(work, queue, nb);
 	}
-	region->cycles = perf_clock() - start;
+	return packets;
 }
 
 /* Receives, and pays for each packet what a driver without recycling pays. */
-static void
-run_naive(struct perf_work *work, struct perf_region *region)
+static uint32_t
+timed_naive(struct perf_work *work)
 {
-	uint64_t start = perf_clock();
+	uint32_t packets = 0;
 	uint16_t i, j;
 
 	for (i = 0; i < work->calls; i++) {
@@ -202,25 +206,55 @@ run_naive(struct perf_work *work, struct perf_region *region)
 		for (j = 0; j < nb; j++)
 			perf_standin_turn_over();
 		free_all(work->pkts, nb);
-		region->packets += nb;
+		packets += nb;
 	}
-	region->cycles = perf_clock() - start;
+	return packets;
 }
 
 const struct perf_scenario perf_scenarios[] = {
-	{ "rx-free", "rx_burst and rte_pktmbuf_free", "nothing", true, false, run_rx_free, NULL, NULL },
-	{ "rx-free-bulk", "rx_burst and rte_pktmbuf_free_bulk", "nothing", true, false, run_rx_free_bulk,
-	  NULL, NULL },
-	{ "rx-touch-free", "rx_burst, reading the EtherType, rte_pktmbuf_free", "nothing", true, false,
-	  run_rx_touch_free, NULL, NULL },
-	{ "tx", "tx_burst with the frees it does", "allocation and filling of the packets", false, true,
-	  run_tx, NULL, NULL },
-	{ "io", "rx_burst and tx_burst to the other port", "nothing", true, true, run_io, NULL, NULL },
-	{ "macswap", "rx_burst, swap of the addresses, tx_burst to the other port", "nothing",
-	  true, true, run_macswap, NULL, NULL },
-	{ "naive", "rx_burst, a page allocated, mapped, unmapped and freed per packet, "
-	  "rte_pktmbuf_free", "nothing", true, false, run_naive, perf_standin_begin, perf_standin_end },
-	{ NULL, NULL, NULL, false, false, NULL, NULL, NULL },
+	{
+		.name = "rx-free",
+		.what = "rx_burst, rte_pktmbuf_free",
+		.receives = true,
+		.timed = timed_rx_free,
+	}, {
+		.name = "rx-free-bulk",
+		.what = "rx_burst, rte_pktmbuf_free_bulk",
+		.receives = true,
+		.timed = timed_rx_free_bulk,
+	}, {
+		.name = "rx-touch-free",
+		.what = "rx_burst, reading the EtherType, rte_pktmbuf_free",
+		.receives = true,
+		.timed = timed_rx_touch_free,
+	}, {
+		.name = "tx",
+		.what = "tx_burst with the frees it does, of packets just allocated and written",
+		.sends = true,
+		.prepare = prepare_packets,
+		.timed = timed_tx,
+		.tidy = free_unsent,
+	}, {
+		.name = "io",
+		.what = "rx_burst, tx_burst to the other port",
+		.receives = true,
+		.sends = true,
+		.timed = timed_io,
+	}, {
+		.name = "macswap",
+		.what = "rx_burst, swap of the addresses, tx_burst to the other port",
+		.receives = true,
+		.sends = true,
+		.timed = timed_macswap,
+	}, {
+		.name = "naive",
+		.what = "rx_burst, a page allocated, mapped, unmapped and freed, rte_pktmbuf_free",
+		.receives = true,
+		.timed = timed_naive,
+		.begin = perf_standin_begin,
+		.end = perf_standin_end,
+	},
+	{ .name = NULL },
 };
 
 const struct perf_scenario *

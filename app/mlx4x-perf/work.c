@@ -22,6 +22,7 @@
  */
 #define INTERRUPTED 10
 
+/* One region. */
 struct record {
 	uint64_t cycles;
 	uint32_t packets;
@@ -58,7 +59,7 @@ feed(struct perf_work *work, const struct perf_scenario *scenario)
 
 /* True if a region counts: not one that found the ring empty halfway. */
 static bool
-is_full(const struct perf_work *work, const struct perf_region *region)
+is_full(const struct perf_work *work, const struct record *region)
 {
 	uint32_t wanted = (uint32_t)work->burst * work->calls;
 
@@ -67,7 +68,7 @@ is_full(const struct perf_work *work, const struct perf_region *region)
 
 static void
 account(struct perf_work *work, const struct perf_scenario *scenario,
-	const struct perf_region *region)
+	const struct record *region)
 {
 	/* The card also counts what it sends of the packets that were taken. */
 	uint64_t moved = (uint64_t)region->packets * (scenario->sends ? 2 : 1);
@@ -76,25 +77,39 @@ account(struct perf_work *work, const struct perf_scenario *scenario,
 	work->pending = all ? work->pending - moved : 0;
 }
 
+static struct record
+run_region(struct perf_work *work, const struct perf_scenario *scenario)
+{
+	struct record region;
+	uint64_t start;
+
+	feed(work, scenario);
+	if (scenario->prepare != NULL)
+		scenario->prepare(work);
+	start = perf_clock();
+	region.packets = scenario->timed(work);
+	region.cycles = perf_clock() - start;
+	region.cycles -= RTE_MIN(region.cycles, work->clock_cost);
+	if (scenario->tidy != NULL)
+		scenario->tidy(work, region.packets);
+	account(work, scenario, &region);
+	return region;
+}
+
 static int
 run_regions(struct perf_work *work, const struct perf_scenario *scenario, uint32_t packets,
-	struct record *records, uint32_t max, uint32_t *nb)
+	struct record *records, uint32_t *nb, struct perf_round *round)
 {
 	uint64_t limit = IDLE_SECONDS * rte_get_tsc_hz(), last = rte_rdtsc();
 	uint32_t done = 0;
 
-	for (*nb = 0; done < packets && *nb < max;) {
-		struct perf_region region = { 0 };
+	for (*nb = 0; done < packets;) {
+		struct record region = run_region(work, scenario);
 
-		feed(work, scenario);
-		scenario->run(work, &region);
-		account(work, scenario, &region);
+		round->all_packets += region.packets;
 		if (is_full(work, &region)) {
 			done += region.packets;
-			records[(*nb)++] = (struct record){
-				region.cycles - RTE_MIN(region.cycles, work->clock_cost),
-				region.packets,
-			};
+			records[(*nb)++] = region;
 			last = rte_rdtsc();
 		} else if (rte_rdtsc() - last > limit) {
 			return -ETIMEDOUT;
@@ -126,23 +141,23 @@ int
 perf_work_round(struct perf_work *work, const struct perf_scenario *scenario, uint16_t burst,
 	uint32_t packets, struct perf_round *round, char *reason, size_t size)
 {
-	/* Regions are at least half full, see is_full(), and without a card may hold one packet. */
-	uint32_t max = packets, nb;
-	struct record *records = calloc(max, sizeof(*records));
+	/* A region that is recorded holds a packet or more. */
+	struct record *records = calloc(packets, sizeof(*records));
+	uint32_t nb;
 	int ret;
 
 	*round = (struct perf_round){ 0 };
 	if (records == NULL) {
-		snprintf(reason, size, "no memory for %u records", max);
+		snprintf(reason, size, "no memory for %u records", packets);
 		return -ENOMEM;
 	}
 	work->burst = burst;
 	work->calls = RTE_MAX(PERF_REGION_PACKETS / burst, 1u);
 	work->clock_cost = perf_clock_cost();
 	/* A first tenth warms caches and predictors and is not counted. */
-	ret = run_regions(work, scenario, RTE_MAX(packets / 10, 1u), records, max, &nb);
+	ret = run_regions(work, scenario, RTE_MAX(packets / 10, 1u), records, &nb, round);
 	if (ret == 0)
-		ret = run_regions(work, scenario, packets, records, max, &nb);
+		ret = run_regions(work, scenario, packets, records, &nb, round);
 	if (ret == 0)
 		summarise(work, records, nb, round);
 	else

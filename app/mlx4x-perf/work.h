@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What is measured. A scenario does its work in regions of about 32 packets; only what a
- * region puts between two readings of the time stamp counter counts. The virtual card moves
- * between regions, in the same thread, so its time is never in the result.
+ * What is measured. A scenario does its work in regions of about 32 packets, each between two
+ * readings of the time stamp counter. The virtual card moves between regions, in the same
+ * thread, so its time is never in the result.
  */
 
 #ifndef MLX4X_PERF_WORK_H
@@ -20,20 +20,19 @@
 
 struct perf_work;
 
-/* One pass of a scenario. */
-struct perf_region {
-	uint64_t cycles;	/* timed, with the cost of the clock */
-	uint32_t packets;	/* that were moved */
-};
-
+/*
+ * prepare and tidy stand around each region, begin and end around all rounds; any of them
+ * may be NULL. timed is the region: packets moved. callgrind finds it by its name, which
+ * starts with "timed_", see count.c.
+ */
 struct perf_scenario {
 	const char *name;
-	const char *timed;	/* what the cycles are of */
-	const char *excluded;	/* what they are not of, beside the card */
+	const char *what;	/* is in the region */
 	bool receives;
 	bool sends;
-	void (*run)(struct perf_work *work, struct perf_region *region);
-	/* Before the first round and after the last, or NULL; 0 or a negative errno. */
+	void (*prepare)(struct perf_work *work);
+	uint32_t (*timed)(struct perf_work *work);
+	void (*tidy)(struct perf_work *work, uint32_t packets);
 	int (*begin)(struct perf_work *work, char *reason, size_t size);
 	void (*end)(struct perf_work *work);
 };
@@ -51,6 +50,7 @@ struct perf_work {
 	bool step;		/* the card moves when told */
 	int64_t pending;	/* at least so many frames wait to be received */
 	uint64_t clock_cost;
+	uint16_t nb_prepared;	/* packets in pkts to send */
 	struct rte_mbuf *pkts[PERF_BURST_MAX > PERF_REGION_PACKETS ? PERF_BURST_MAX :
 		PERF_REGION_PACKETS];
 	uint32_t seen;		/* keeps reads of packets from being optimised away */
@@ -60,6 +60,7 @@ struct perf_work {
 struct perf_round {
 	double cycles;		/* per packet */
 	uint64_t packets;
+	uint64_t all_packets;	/* with those of the warm-up and of regions left out */
 	double fill;		/* packets of a burst, average */
 	uint32_t regions;
 	uint32_t interrupted;	/* regions left out because something else had the processor */

@@ -61,8 +61,8 @@ answer(struct perf_work *work, const struct perf_scenario **now, const char *lin
 		ret = perf_work_round(work, scenario, burst, packets, &round, reason,
 			sizeof(reason));
 	if (ret == 0)
-		fprintf(out, "ok %.3f %lu %.2f %u %u\n", round.cycles, round.packets, round.fill,
-			round.regions, round.interrupted);
+		fprintf(out, "ok %.3f %lu %lu %.2f %u %u\n", round.cycles, round.packets,
+			round.all_packets, round.fill, round.regions, round.interrupted);
 	else
 		fprintf(out, "error %s\n", reason);
 	return fflush(out);
@@ -129,10 +129,10 @@ run_scenario(struct perf_work *work, const struct perf_options *options,
 	result.ours_cycles = perf_median(cycles, options->rounds);
 	result.spread = perf_spread(cycles, options->rounds);
 	printf("%-14s %8.1f cycles/packet, %6.2f Mpps at %.2f GHz, spread %.1f %%; frame %u, "
-		"burst %u; timed: %s; not timed: %s\n", scenario->name, result.ours_cycles,
+		"burst %u; timed: %s\n", scenario->name, result.ours_cycles,
 		rte_get_tsc_hz() / result.ours_cycles / 1e6, rte_get_tsc_hz() / 1e9,
 		100 * result.spread, point->at[PERF_FRAME], point->at[PERF_BURST],
-		scenario->timed, scenario->excluded);
+		scenario->what);
 	return perf_results_add(results, &result);
 }
 

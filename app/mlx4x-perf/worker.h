@@ -2,8 +2,8 @@
 
 /*
  * A worker is one driver at one point. It says "ready DRIVER" or "error SENTENCE", then
- * answers each line "SCENARIO BURST PACKETS" with "ok CYCLES PACKETS FILL REGIONS
- * INTERRUPTED" or "error SENTENCE", until its input ends.
+ * answers each line "SCENARIO BURST PACKETS" with "ok" and the fields of struct
+ * perf_round or "error SENTENCE", until its input ends.
  */
 
 #ifndef MLX4X_PERF_WORKER_H
