@@ -2,7 +2,7 @@
 
 /*
  * Reading a completion entry. Nothing outside this header (and its vector twins in
- * rx_sse.c and rx_avx2.c) touches the big-endian words of struct mlx4x_cqe.
+ * rx_vec_sse.c and rx_vec_avx2.c) touches the big-endian words of struct mlx4x_cqe.
  *
  * Packet type and offload flags come out of one table lookup: the bits of the entry
  * that matter are squeezed into an index, and the table, built when the port starts

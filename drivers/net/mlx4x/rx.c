@@ -2,7 +2,7 @@
 
 /*
  * Receiving frames that fit one buffer, in plain C: one completion, one mbuf. The
- * vector versions of the plain case are rx_sse.c and rx_avx2.c.
+ * vector versions of the plain case are rx_vec_sse.c and rx_vec_avx2.c.
  */
 
 #include "rx_burst.h"

@@ -22,6 +22,10 @@ MLX4X_RX_BURST(mlx4x_rx_burst_tunnel);
 MLX4X_RX_BURST(mlx4x_rx_burst_strip);
 MLX4X_RX_BURST(mlx4x_rx_burst_stamp);
 
+/* rx_vec_sse.c, rx_vec_avx2.c: as mlx4x_rx_burst */
+MLX4X_RX_BURST(mlx4x_rx_burst_sse);
+MLX4X_RX_BURST(mlx4x_rx_burst_avx2);
+
 /* rx_scatter.c: frames that may take several buffers */
 MLX4X_RX_BURST(mlx4x_rx_burst_scatter);
 MLX4X_RX_BURST(mlx4x_rx_burst_scatter_strip);

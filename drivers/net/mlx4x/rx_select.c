@@ -5,6 +5,9 @@
  * configuration of the port and its queues.
  */
 
+#include <rte_cpuflags.h>
+#include <rte_vect.h>
+
 #include "mlx4x.h"
 #include "rx_burst.h"
 #include "xdp.h"
@@ -34,6 +37,35 @@ all_offloads(const struct rte_eth_dev_data *data)
 	return offloads;
 }
 
+static bool
+any_keeps_crc(const struct rte_eth_dev_data *data)
+{
+	uint16_t i;
+
+	for (i = 0; i < data->nb_rx_queues; i++) {
+		if (((const struct mlx4x_rxq *)data->rx_queues[i])->crc_len != 0)
+			return true;
+	}
+	return false;
+}
+
+/* Single segments, nothing to look at beyond the table: the widest vectors there are. */
+static eth_rx_burst_t
+widest_burst(const struct rte_eth_dev_data *data)
+{
+#ifdef RTE_ARCH_X86_64
+	uint16_t width = rte_vect_get_max_simd_bitwidth();
+
+	if (any_keeps_crc(data))
+		return mlx4x_rx_burst;
+	if (width >= RTE_VECT_SIMD_256 && rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX2) > 0)
+		return mlx4x_rx_burst_avx2;
+	if (width >= RTE_VECT_SIMD_128)
+		return mlx4x_rx_burst_sse;
+#endif
+	return mlx4x_rx_burst;
+}
+
 static eth_rx_burst_t
 select_plain(struct rte_eth_dev *eth_dev)
 {
@@ -48,7 +80,8 @@ select_plain(struct rte_eth_dev *eth_dev)
 		return scatter ? mlx4x_rx_burst_scatter_strip : mlx4x_rx_burst_strip;
 	if (scatter)
 		return mlx4x_rx_burst_scatter;
-	return port->dev->caps.tunnel ? mlx4x_rx_burst_tunnel : mlx4x_rx_burst;
+	return port->dev->caps.tunnel ? mlx4x_rx_burst_tunnel :
+		widest_burst(eth_dev->data);
 }
 
 /* Also when programs come and go, or VLAN stripping: xdp.c, filter.c. */
@@ -67,6 +100,10 @@ mlx4x_rx_burst_name(eth_rx_burst_t burst)
 		const char *name;
 	} names[] = {
 		{ mlx4x_rx_burst, "Scalar" },
+#ifdef RTE_ARCH_X86_64
+		{ mlx4x_rx_burst_sse, "Vector SSE" },
+		{ mlx4x_rx_burst_avx2, "Vector AVX2" },
+#endif
 		{ mlx4x_rx_burst_tunnel, "Scalar Tunnel" },
 		{ mlx4x_rx_burst_strip, "Scalar VLAN Strip" },
 		{ mlx4x_rx_burst_stamp, "Scalar Timestamp" },
