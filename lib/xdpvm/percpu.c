@@ -3,6 +3,10 @@
  * Per-CPU memory: one address range for all threads, XDPVM_PERCPU_STRIDE apart, reserved when first
  * needed; physical pages come when touched. The offset of an allocation is the same for every
  * thread. First fit over a sorted list: allocations are maps, few and long-lived.
+ *
+ * A process that locks its memory, as testpmd does with mlockall(), gets all pages at once of what
+ * it may touch then or later. So only what allocations have reached may be touched, and what is
+ * reserved after such a call is taken out of it.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -19,12 +23,12 @@ struct extent {
 static pthread_mutex_t percpu_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint8_t *percpu_area;
 static struct extent *percpu_used;
+static size_t percpu_open;	/* bytes of each thread's part that may be touched */
 
 #define AREA_BYTES (XDPVM_MAX_THREADS * XDPVM_PERCPU_STRIDE)
 #define PAGE 4096ul
 #define MAX_VALUE 32768ul	/* Linux: PCPU_MIN_UNIT_SIZE */
 
-/* A process that locks its memory (mlockall(), as testpmd does) must not get all of it at once. */
 static int
 area_reserve(void)
 {
@@ -36,13 +40,28 @@ area_reserve(void)
 		    0);
 	if (area == MAP_FAILED)
 		return -ENOMEM;
-	if (munlock(area, AREA_BYTES) != 0 ||
-	    mprotect(area, AREA_BYTES, PROT_READ | PROT_WRITE) != 0) {
+	if (munlock(area, AREA_BYTES) != 0) {
 		munmap(area, AREA_BYTES);
 		return -ENOMEM;
 	}
 	madvise(area, AREA_BYTES, MADV_DONTDUMP);
 	percpu_area = area;
+	return 0;
+}
+
+/* Lets every thread's part be touched up to end. */
+static int
+area_open(size_t end)
+{
+	if (end <= percpu_open)
+		return 0;
+	for (uint32_t cpu = 0; cpu < XDPVM_MAX_THREADS; cpu++) {
+		uint8_t *part = xdpvm_percpu_ptr(percpu_area, cpu);
+
+		if (mprotect(part + percpu_open, end - percpu_open, PROT_READ | PROT_WRITE) != 0)
+			return -ENOMEM;
+	}
+	percpu_open = end;
 	return 0;
 }
 
@@ -66,7 +85,7 @@ take_gap(struct extent *extent, size_t size)
 {
 	struct extent **at = find_gap(size, &extent->start);
 
-	if (at == NULL)
+	if (at == NULL || area_open(extent->start + size) != 0)
 		return NULL;
 	extent->size = size;
 	extent->next = *at;
