@@ -410,6 +410,10 @@ const struct eth_dev_ops mlx4x_ops = {
 	/* stats.c */
 	.stats_get = mlx4x_stats_get,
 	.stats_reset = mlx4x_stats_reset,
+	/* xstats.c */
+	.xstats_get_names = mlx4x_xstats_get_names,
+	.xstats_get = mlx4x_xstats_get,
+	.xstats_reset = mlx4x_stats_reset,
 };
 
 /* A secondary process has no verbs context: it sees what the primary has learnt. */
@@ -430,4 +434,8 @@ const struct eth_dev_ops mlx4x_secondary_ops = {
 	.tx_done_cleanup = mlx4x_tx_done_cleanup,
 	.stats_get = mlx4x_stats_get,
 	.stats_reset = mlx4x_stats_reset,
+	/* xstats.c */
+	.xstats_get_names = mlx4x_xstats_get_names,
+	.xstats_get = mlx4x_xstats_get,
+	.xstats_reset = mlx4x_stats_reset,
 };

@@ -547,4 +547,10 @@ int mlx4x_rx_intr_disable(struct rte_eth_dev *eth_dev, uint16_t idx);
 int mlx4x_stats_get(struct rte_eth_dev *eth_dev, struct rte_eth_stats *stats);
 int mlx4x_stats_reset(struct rte_eth_dev *eth_dev);
 
+/* xstats.c */
+int mlx4x_xstats_get_names(struct rte_eth_dev *eth_dev, struct rte_eth_xstat_name *names,
+	unsigned int size);
+int mlx4x_xstats_get(struct rte_eth_dev *eth_dev, struct rte_eth_xstat *xstats,
+	unsigned int size);
+
 #endif /* MLX4X_H */

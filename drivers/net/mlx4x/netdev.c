@@ -276,11 +276,11 @@ check_buffers(struct mlx4x_port *port, uint16_t mtu)
 
 		if (rxq == NULL)
 			continue;
+		if (mlx4x_xdp_prog_of(port->xdp, i) != NULL && mlx4x_xdp_check_mtu(rxq, mtu) != 0)
+			return -EOPNOTSUPP;
 		nb_sges = mlx4x_rxq_nb_sges(rxq, mtu);
 		if (nb_sges == 0)
 			return -EINVAL;
-		if (mlx4x_xdp_prog_of(port->xdp, i) != NULL && mlx4x_xdp_check_mtu(rxq, mtu) != 0)
-			return -EOPNOTSUPP;
 		if (port->started && nb_sges > rxq->nb_sges) {
 			MLX4X_LOG(port, ERR, "MTU %u needs %u buffers a frame, but Rx queue %u was "
 				"started with %u: stop the port first", mtu, nb_sges, i,

@@ -40,6 +40,17 @@ extern "C" {
 /** Instead of a queue number: the whole port, also the queues that it gets later. */
 #define RTE_PMD_MLX4X_XDP_PORT UINT16_MAX
 
+/**
+ * What a receive hash covers, with the values of enum xdp_rss_hash_type of Linux
+ * (include/net/xdp.h).
+ */
+#define RTE_PMD_MLX4X_XDP_RSS_IPV4 (1u << 0)
+#define RTE_PMD_MLX4X_XDP_RSS_IPV6 (1u << 1)
+#define RTE_PMD_MLX4X_XDP_RSS_DYNHDR (1u << 2)	/**< IPv4 options or IPv6 extension headers. */
+#define RTE_PMD_MLX4X_XDP_RSS_L4 (1u << 3)
+#define RTE_PMD_MLX4X_XDP_RSS_TCP (1u << 4)
+#define RTE_PMD_MLX4X_XDP_RSS_UDP (1u << 5)
+
 /** Bytes of a program's name and of its section with their NUL. */
 #define RTE_PMD_MLX4X_XDP_NAME_SIZE 64
 
@@ -150,6 +161,39 @@ struct rte_pmd_mlx4x_xdp_status {
  */
 int rte_pmd_mlx4x_xdp_status(uint16_t port_id, uint16_t queue_id,
 	struct rte_pmd_mlx4x_xdp_status *status);
+
+/**
+ * From within a hook: what the device said of the frame under judgement, as the
+ * metadata kfuncs of Linux tell it (Documentation/networking/xdp-rx-metadata.rst).
+ *
+ * @param buff
+ *   What the hook was given.
+ * @param type
+ *   RTE_PMD_MLX4X_XDP_RSS_* of the frame, 0 if it is not IP.
+ * @return
+ *   0; -ENODATA when the port does not hash (RTE_ETH_RX_OFFLOAD_RSS_HASH).
+ */
+int rte_pmd_mlx4x_xdp_rx_hash(const struct xdpvm_buff *buff, uint32_t *hash, uint32_t *type);
+
+/**
+ * The same for the time of arrival, in units of the device's clock
+ * (rte_eth_read_clock()).
+ *
+ * @return
+ *   0; -ENODATA without RTE_ETH_RX_OFFLOAD_TIMESTAMP.
+ */
+int rte_pmd_mlx4x_xdp_rx_timestamp(const struct xdpvm_buff *buff, uint64_t *timestamp);
+
+/**
+ * The same for the outer VLAN tag, which is in the frame too.
+ *
+ * @param proto
+ *   The tag's EtherType, 0x8100 or 0x88a8, host byte order.
+ * @return
+ *   0; -ENODATA when there is no tag; -EOPNOTSUPP with RTE_ETH_RX_OFFLOAD_TIMESTAMP: a
+ *   completion holds the tag or the time.
+ */
+int rte_pmd_mlx4x_xdp_rx_vlan_tag(const struct xdpvm_buff *buff, uint16_t *proto, uint16_t *tci);
 
 /**
  * The sentence that says why the last call of this thread failed, with names and
