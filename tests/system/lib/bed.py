@@ -188,16 +188,17 @@ class Testpmd(Card):
     """dpdk-testpmd in interactive mode, at its prompt when the constructor returns.
 
     driver is "stock" (Debian's mlx4) or the path of another driver library; secondary processes
-    need a file_prefix, else everything stays in memory.
+    need a file_prefix, else everything stays in memory. So does telemetry, which is then on.
     """
 
     def __init__(self, bed, options, args=(), eal=(), driver="stock", lcores="0,1",
                  file_prefix=None, env=None, netns=None, binary="dpdk-testpmd",
                  device_args="", mbufs=8192):
-        memory = ["--file-prefix", file_prefix] if file_prefix else ["--in-memory"]
+        memory = ["--file-prefix", file_prefix] if file_prefix else \
+            ["--in-memory", "--no-telemetry"]
         plugin = [] if driver == "stock" else ["-d", driver]
         device = PCI_ADDRESS + ("," + device_args if device_args else "")
-        command = [binary, *plugin, "-l", lcores, "-m", "192", *memory, "--no-telemetry",
+        command = [binary, *plugin, "-l", lcores, "-m", "192", *memory,
                    "-a", device, *eal, "--", "-i", f"--total-num-mbufs={mbufs}", "--no-flush-rx",
                    *args]
         super().__init__(bed, options, command, env, netns)

@@ -1,0 +1,199 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""mlx4x-ctl against a running testpmd: what it does, what it refuses, what its manual says."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+from lib import bed as testbed
+from lib.bed import Testpmd, build_dir, check, check_equal, wait_until
+
+DRIVER = os.path.join(build_dir(), "drivers", "net", "mlx4x", "librte_net_mlx4x.so")
+CTL = os.path.join(build_dir(), "app", "mlx4x-ctl", "mlx4x-ctl")
+PROGS = os.path.join(build_dir(), "examples", "progs")
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCES = os.path.join(HERE, "..", "..", "app", "mlx4x-ctl")
+GENERATOR = ["--wire", "1=gen:size=60,flows=16,proto=mix,rate=20000", "--wire", "2=sink"]
+
+
+def prog(name):
+    return os.path.join(PROGS, f"{name}.bpf.o")
+
+
+class Controlled:
+    """testpmd with a telemetry socket, and the tool for it."""
+
+    def __init__(self, bed, options=GENERATOR, device_args=""):
+        bed.require_hugepages()
+        self.prefix = f"{bed.prefix}-{bed.next_number()}"
+        self.pmd = Testpmd(bed, ["--strict", *options], ["--forward-mode=rxonly"],
+                           driver=DRIVER, file_prefix=self.prefix, device_args=device_args)
+        self.pmd.cmd("start")
+
+    def run(self, *words):
+        return subprocess.run([CTL, "-f", self.prefix, *words], capture_output=True, text=True,
+                              timeout=60, check=False)
+
+    def ctl(self, *words):
+        done = self.run(*words)
+        check_equal(done.returncode, 0, f"{' '.join(words)}: {done.stderr}")
+        return done.stdout
+
+    def refused(self, pattern, *words, status=1):
+        """The tool must say a sentence with this pattern, and nothing may have changed."""
+        before = self.ctl("-j", "status")
+        done = self.run(*words)
+        check_equal(done.returncode, status, f"exit status of {' '.join(words)}")
+        check(re.search(pattern, done.stderr), f"{' '.join(words)} said {done.stderr!r}")
+        check_equal(self.ctl("-j", "status"), before, f"status after {' '.join(words)}")
+
+    def program(self, port=0):
+        """The program of a port, {} when there is none."""
+        return json.loads(self.ctl("-j", "status", str(port)))[0].get("program", {})
+
+    def counters(self, port=0):
+        return list(json.loads(self.ctl("-j", "stats", str(port))).values())[0]
+
+    def grows(self, counter, port=0):
+        begin = self.counters(port)[counter]
+        wait_until(lambda: self.counters(port)[counter] > begin, f"{counter} to grow", 20)
+
+    def quit(self):
+        self.pmd.cmd("stop")
+        self.pmd.quit()
+        check_equal(self.pmd.final_counters()["violations"]["total"], 0, "violations")
+
+
+def test_load_replace_unload(bed):
+    app = Controlled(bed)
+    app.ctl("load", "0", prog("drop"))
+    first = app.program()
+    check_equal(first["name"], "xdp_drop", "program")
+    check(re.fullmatch("[0-9a-f]{16}", first["tag"]), f"tag {first['tag']}")
+    app.grows("rx_xdp_drop")
+    app.refused("already|attached|replace", "load", "0", prog("pass"))
+    app.ctl("load", "0", prog("pass"), "--replace")
+    check(app.program()["id"] != first["id"], "a new program has a new number")
+    app.grows("rx_xdp_pass")
+    app.refused("no|not", "unload", "0", "--id", str(first["id"]))
+    app.ctl("unload", "0", "--id", str(app.program()["id"]))
+    check_equal(app.program(), {}, "program after unload")
+    app.refused("no", "unload", "0", "--all")
+    text = app.ctl("status")
+    check_equal(text.count("<No XDP program loaded!>"), 2, f"ports without program in {text}")
+    app.quit()
+
+
+def test_port_by_name(bed):
+    app = Controlled(bed)
+    app.ctl("load", "0000:03:00.0_port1", prog("drop"))
+    check_equal(app.program(0), {}, "program of the other port")
+    check_equal(app.program(1)["name"], "xdp_drop", "program of the named port")
+    check("NETDEV_XDP_ACT_BASIC" in app.ctl("features", "0"), "features name BASIC")
+    app.quit()
+
+
+def test_maps(bed):
+    app = Controlled(bed, device_args=f"xdp_prog={prog('counter')}")
+    maps = app.ctl("maps", "list", "0")
+    check("counters" in maps and "blocked_port" in maps, f"maps {maps}")
+    check("00 00 00 00" in app.ctl("maps", "lookup", "0", "blocked_port", "key", "0", "0", "0", "0"),
+          "an array begins with zeros")
+    app.ctl("maps", "update", "0", "blocked_port", "key", "hex", "00", "00", "00", "00",
+            "value", "53", "0x1", "0", "0")
+    entry = json.loads(app.ctl("-j", "maps", "lookup", "0", "blocked_port", "key", "0", "0", "0",
+                               "0"))
+    check_equal(entry["value"], "35010000", "the value that was written")
+    app.grows("rx_xdp_pass")
+    udp = json.loads(app.ctl("-j", "maps", "lookup", "0", "counters", "key", "17", "0", "0", "0"))
+    packets = sum(int.from_bytes(bytes.fromhex(copy)[:8], "little")
+                  for copy in udp["value"].values())
+    check(packets > 0, f"UDP frames counted in {udp}")
+    check("Found 256 elements" in app.ctl("maps", "dump", "0", "counters"), "a dump is whole")
+    app.refused("", "maps", "delete", "0", "blocked_port", "key", "0", "0", "0", "0")
+    app.refused("blocked|4|bytes", "maps", "lookup", "0", "blocked_port", "key", "0")
+    app.refused("nix", "maps", "dump", "0", "nix")
+    app.refused("takes", "maps", "update", "0", "blocked_port", "key", "0", status=2)
+    app.refused("not a byte", "maps", "lookup", "0", "blocked_port", "key", "256", status=2)
+    app.quit()
+
+
+def test_rates(bed):
+    app = Controlled(bed, device_args=f"xdp_prog={prog('drop')}")
+    app.grows("rx_xdp_drop")
+    lines = [json.loads(line) for line in
+             app.ctl("-j", "stats", "0", "-i", "1", "-c", "2").splitlines()]
+    check_equal(len(lines), 2, "lines")
+    check(all(line["drop/s"] > 0 and line["drop/s"] == line["rx/s"] for line in lines),
+          f"everything is dropped: {lines}")
+    check("drop/s" in app.ctl("stats", "-i", "1", "-c", "1"), "text has the same columns")
+    app.quit()
+
+
+def test_bad_input(bed):
+    app = Controlled(bed)
+    garbage = bed.path("garbage.o")
+    with open(garbage, "wb") as file:
+        file.write(b"\x7fELF" + bytes(100))
+    comma = bed.path("a,b.o")
+    os.symlink(prog("drop"), comma)
+    app.ctl("load", "0", prog("pass"))
+    app.refused("garbage", "load", "0", garbage, "--replace")
+    app.refused("No such file", "load", "0", bed.path("absent.o"))
+    app.refused("nix", "load", "1", prog("drop"), "-s", "nix")
+    app.refused("nix", "load", "1", prog("drop"), "-n", "nix")
+    app.refused("nix", "load", "1", prog("drop"), "-v", "nix")
+    app.refused("port 7", "load", "7", prog("drop"))
+    app.refused("queue", "load", "1", prog("drop"), "-q", "9")
+    app.refused("not supported", "load", "1", prog("drop"), "-m", "skb", status=2)
+    app.refused("comma", "load", "1", comma, "-s", "a,b")
+    app.refused("no command", "nix", status=2)
+    app.refused("needed", "load", "1", status=2)
+    app.refused("number", "stats", "-i", "x", status=2)
+    done = subprocess.run([CTL, "-f", "nobody-has-this", "status"], capture_output=True, text=True,
+                          check=False)
+    check_equal(done.returncode, 1, "exit status without an application")
+    check("no DPDK application answers" in done.stderr and app.prefix in done.stderr,
+          f"without an application: {done.stderr}")
+    app.quit()
+
+
+def test_two_at_once(bed):
+    """Of tools that load at the same time, one wins, and the others are told."""
+    app = Controlled(bed)
+    tools = [subprocess.Popen([CTL, "-f", app.prefix, "load", "0", prog(name)],
+                              stderr=subprocess.PIPE) for name in ("drop", "pass", "counter")]
+    codes = sorted(tool.wait(60) for tool in tools)
+    for tool in tools:
+        tool.stderr.close()
+    check_equal(codes, [0, 1, 1], "exit statuses")
+    check(app.program() != {}, "a program is attached")
+    app.quit()
+
+
+def test_manual(_):
+    """Every command and option of --help is in the manual page and in the completion."""
+    with open(os.path.join(SOURCES, "mlx4x-ctl.8"), encoding="utf-8") as file:
+        manual = file.read().replace("\\-", "-")
+    with open(os.path.join(SOURCES, "mlx4x-ctl.bash"), encoding="utf-8") as file:
+        completion = file.read()
+    def help_of(*words):
+        return subprocess.run([CTL, *words, "--help"], capture_output=True, text=True,
+                              check=True).stdout
+    commands = re.findall(r"^  ([a-z]+) .{4,}", help_of().split("Commands:")[1], re.M)
+    check(len(commands) >= 7, f"commands {commands}")
+    for command in commands:
+        check(f".SS {command}" in manual, f"{command} is not in the manual")
+        check(command in completion, f"{command} is not in the completion")
+        for option in re.findall(r"--([a-z-]+)", help_of(command)):
+            if option not in ("help", "usage"):
+                check(f"--{option}" in manual, f"{command} --{option} is not in the manual")
+                check(f"--{option}" in completion, f"{command} --{option}: no completion")
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    testbed.main(globals())
