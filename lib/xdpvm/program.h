@@ -146,6 +146,27 @@ bool xdpvm_jit_wanted(const struct xdpvm_prog *prog);
 void xdpvm_jit_free(struct xdpvm_prog *prog);
 bool xdpvm_jit_available(void);
 
+/* One packet of a burst into the buffer that programs run on, and what became of it back. */
+static inline void
+xdpvm_packet_load(const struct xdpvm_packet *packet, struct xdpvm_buff *buff)
+{
+	buff->data = packet->data;
+	buff->data_end = packet->data_end;
+	buff->data_meta = packet->data_meta;
+	buff->hard_start = packet->hard_start;
+	buff->frame_end = packet->frame_end;
+}
+
+static inline void
+xdpvm_packet_store(struct xdpvm_packet *packet, const struct xdpvm_buff *buff)
+{
+	packet->data = buff->data;
+	packet->data_end = buff->data_end;
+	packet->data_meta = buff->data_meta;
+	if (packet->action == XDP_REDIRECT)
+		packet->redirect = buff->redirect;
+}
+
 /* interp.c: one run of the whole program. */
 uint64_t xdpvm_interp(struct xdpvm_prog *prog, struct xdpvm_buff *buff);
 

@@ -71,17 +71,9 @@ xdpvm_run(struct xdpvm_prog *prog, struct xdpvm_buff *buff)
 static void
 run_one(struct xdpvm_prog *prog, struct xdpvm_buff *buff, struct xdpvm_packet *packet)
 {
-	buff->data = packet->data;
-	buff->data_end = packet->data_end;
-	buff->data_meta = packet->data_meta;
-	buff->hard_start = packet->hard_start;
-	buff->frame_end = packet->frame_end;
+	xdpvm_packet_load(packet, buff);
 	packet->action = enter(prog, buff);
-	packet->data = buff->data;
-	packet->data_end = buff->data_end;
-	packet->data_meta = buff->data_meta;
-	if (packet->action == XDP_REDIRECT)
-		packet->redirect = buff->redirect;
+	xdpvm_packet_store(packet, buff);
 }
 
 void
