@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "near.h"
+
 #define MAX_WORDS 64
 #define TEXT_SIZE 4096
 
@@ -43,66 +45,33 @@ add(struct words *words, const char *format, ...)
 	words->word[words->nb++] = at;
 }
 
-/* Path of this program; static memory. */
-static const char *
-self_path(void)
+const char *
+perf_ours(const struct perf_options *options)
 {
-	static char self[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-
-	if (length < 0)
-		return NULL;
-	self[length] = '\0';
-	return self;
+	return options->ours != NULL ? options->ours : perf_find_ours();
 }
 
 static const char *
-find_near(const char *const *places, size_t nb, char *found)
+launcher(const struct perf_options *options)
 {
-	const char *self = self_path();
-	size_t i;
-
-	if (self == NULL)
-		return NULL;
-	for (i = 0; i < nb; i++) {
-		int ret = snprintf(found, PATH_MAX, "%.*s/%s",
-			(int)(strrchr(self, '/') - self), self, places[i]);
-
-		if (ret < PATH_MAX && access(found, R_OK) == 0)
-			return found;
-	}
-	return NULL;
+	return options->launcher != NULL ? options->launcher : perf_find_launcher();
 }
 
-const char *
-perf_find_ours(const struct perf_options *options)
+bool
+perf_child_possible(const struct perf_options *options)
 {
-	static const char *const places[] = {
-		"../../drivers/net/mlx4x/librte_net_mlx4x.so",
-		"../lib/x86_64-linux-gnu/mlx4x/librte_net_mlx4x.so",
-		"../lib/mlx4x/librte_net_mlx4x.so",
-	};
-	static char found[PATH_MAX];
-
-	return options->ours != NULL ? options->ours :
-		find_near(places, sizeof(places) / sizeof(places[0]), found);
-}
-
-const char *
-perf_find_launcher(const struct perf_options *options)
-{
-	static const char *const places[] = { "../../vcx3/vcx3", "vcx3" };
-	static char found[PATH_MAX];
-
-	return options->launcher != NULL ? options->launcher :
-		find_near(places, sizeof(places) / sizeof(places[0]), found);
+	if (perf_ours(options) != NULL && launcher(options) != NULL)
+		return true;
+	fprintf(stderr, "mlx4x-perf: our driver and vcx3 are not near this program; --ours and "
+		"--launcher name them\n");
+	return false;
 }
 
 static void
 add_launcher(struct words *words, const struct perf_options *options,
 	const struct perf_point *point)
 {
-	add(words, "%s", perf_find_launcher(options));
+	add(words, "%s", launcher(options));
 	if (!options->thread)
 		add(words, "--step");
 	if (options->cold || options->cold_data)
@@ -142,7 +111,7 @@ make_command(struct words *words, const struct perf_options *options, const char
 	add_launcher(words, options, point);
 	if (options->count_file != NULL)
 		add_callgrind(words, options->count_file);
-	add(words, "%s", self_path());
+	add(words, "%s", perf_find_self());
 	add(words, "worker");
 	add(words, "--driver=%s", driver);
 	add(words, "--device=%s", options->device);

@@ -5,6 +5,7 @@
 #ifndef MLX4X_PERF_CHILD_H
 #define MLX4X_PERF_CHILD_H
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/types.h>
 
@@ -28,8 +29,10 @@ int perf_child_round(struct perf_child *child, const char *scenario, uint32_t bu
 /* Ends the worker and waits for it. Harmless on one that did not start. */
 void perf_child_stop(struct perf_child *child);
 
-/* Path of a file that is built or installed near this program, or NULL; static memory. */
-const char *perf_find_ours(const struct perf_options *options);
-const char *perf_find_launcher(const struct perf_options *options);
+/* Our driver's library. */
+const char *perf_ours(const struct perf_options *options);
+
+/* Whether workers can start; if not, says why. */
+bool perf_child_possible(const struct perf_options *options);
 
 #endif /* MLX4X_PERF_CHILD_H */

@@ -18,14 +18,18 @@
 #include "child.h"
 #include "result.h"
 
+/* What takes turns: the drivers, and with our driver the native twin of a program. */
 enum side {
 	OURS,
 	STOCK,
+	TWIN,
 	NB_SIDES,
 };
 
+#define NB_DRIVERS 2
+
 struct pair {
-	struct perf_child child[NB_SIDES];
+	struct perf_child child[NB_DRIVERS];
 	struct perf_point point;
 	bool running;
 };
@@ -45,7 +49,7 @@ stop_pair(struct pair *pair)
 {
 	unsigned int side;
 
-	for (side = 0; pair->running && side < NB_SIDES; side++)
+	for (side = 0; pair->running && side < NB_DRIVERS; side++)
 		perf_child_stop(&pair->child[side]);
 	pair->running = false;
 }
@@ -70,7 +74,7 @@ start_pair(struct pair *pair, const struct perf_options *options, const struct p
 		return 0;
 	stop_pair(pair);
 	pair->point = *point;
-	ret = perf_child_start(&pair->child[OURS], options, perf_find_ours(options), point,
+	ret = perf_child_start(&pair->child[OURS], options, perf_ours(options), point,
 		reason, size);
 	if (ret != 0)
 		return ret;
@@ -89,12 +93,14 @@ run_rounds(struct pair *pair, const struct perf_options *options,
 	const struct perf_scenario *scenario, const struct perf_point *point, unsigned int i,
 	struct perf_round round[NB_SIDES], char *reason, size_t size)
 {
-	unsigned int turn;
+	unsigned int nb_sides = scenario->twin != NULL ? NB_SIDES : TWIN, turn;
 
-	for (turn = 0; turn < NB_SIDES; turn++) {
-		unsigned int side = (i + turn) % NB_SIDES;
-		int ret = perf_child_round(&pair->child[side], scenario->name,
-			point->at[PERF_BURST], options->packets, &round[side], reason, size);
+	round[TWIN] = (struct perf_round){ 0 };
+	for (turn = 0; turn < nb_sides; turn++) {
+		unsigned int side = (i + turn) % nb_sides;
+		int ret = perf_child_round(&pair->child[side == STOCK ? STOCK : OURS],
+			side == TWIN ? scenario->twin : scenario->name, point->at[PERF_BURST],
+			options->packets, &round[side], reason, size);
 
 		if (ret != 0)
 			return ret;
@@ -102,16 +108,25 @@ run_rounds(struct pair *pair, const struct perf_options *options,
 	return 0;
 }
 
+static void
+add_round(struct perf_result *result, const struct perf_round round[NB_SIDES])
+{
+	result->fill = RTE_MIN(result->fill, round[OURS].fill);
+	result->fill = RTE_MIN(result->fill, round[STOCK].fill);
+	result->regions += round[OURS].regions + round[STOCK].regions;
+	result->interrupted += round[OURS].interrupted + round[STOCK].interrupted;
+}
+
 static int
 measure(struct pair *pair, const struct perf_options *options,
 	const struct perf_scenario *scenario, const struct perf_point *point,
 	struct perf_result *result, char *reason, size_t size)
 {
-	double cycles[NB_SIDES][options->rounds], ratio[options->rounds];
-	unsigned int i;
+	double cycles[NB_SIDES][options->rounds], ratio[options->rounds], twin[options->rounds];
+	unsigned int i, side;
 
 	*result = (struct perf_result){
-		.point = *point, .scenario = scenario, .fill = point->at[PERF_BURST],
+		.point = *point, .scenario = scenario, .fill = PERF_BURST_MAX,
 	};
 	for (i = 0; i < options->rounds; i++) {
 		struct perf_round round[NB_SIDES];
@@ -119,17 +134,17 @@ measure(struct pair *pair, const struct perf_options *options,
 
 		if (ret != 0)
 			return ret;
-		cycles[OURS][i] = round[OURS].cycles;
-		cycles[STOCK][i] = round[STOCK].cycles;
+		for (side = 0; side < NB_SIDES; side++)
+			cycles[side][i] = round[side].cycles;
 		ratio[i] = round[STOCK].cycles / round[OURS].cycles;
-		result->fill = RTE_MIN(result->fill, round[OURS].fill);
-		result->fill = RTE_MIN(result->fill, round[STOCK].fill);
-		result->regions += round[OURS].regions + round[STOCK].regions;
-		result->interrupted += round[OURS].interrupted + round[STOCK].interrupted;
+		twin[i] = scenario->twin != NULL ? round[OURS].cycles / round[TWIN].cycles : 0;
+		add_round(result, round);
 	}
 	result->ours_cycles = perf_median(cycles[OURS], options->rounds);
 	result->stock_cycles = perf_median(cycles[STOCK], options->rounds);
+	result->twin_cycles = perf_median(cycles[TWIN], options->rounds);
 	result->ratio = perf_median(ratio, options->rounds);
+	result->twin_ratio = perf_median(twin, options->rounds);
 	result->spread = perf_spread(ratio, options->rounds);
 	return 0;
 }
@@ -139,10 +154,14 @@ print_result(const struct perf_result *result)
 {
 	const uint32_t *at = result->point.at;
 
-	printf("%-14s ours %7.1f stock %7.1f cycles/packet  ratio %5.2f  spread %4.1f %%; frame %u, "
-		"burst %u, ring %u, queues %u, flows %u, layout %s, CQE %u; timed: %s\n",
+	printf("%-17s ours %7.1f stock %7.1f cycles/packet  ratio %5.2f  spread %4.1f %%",
 		result->scenario->name, result->ours_cycles, result->stock_cycles, result->ratio,
-		100 * result->spread, at[PERF_FRAME], at[PERF_BURST], at[PERF_RING],
+		100 * result->spread);
+	if (result->scenario->twin != NULL)
+		printf("  native hook %6.1f, %4.2f times that", result->twin_cycles,
+			result->twin_ratio);
+	printf("; frame %u, burst %u, ring %u, queues %u, flows %u, layout %s, CQE %u; timed: %s\n",
+		 at[PERF_FRAME], at[PERF_BURST], at[PERF_RING],
 		at[PERF_QUEUES], at[PERF_FLOWS], perf_layout_name[at[PERF_LAYOUT]], at[PERF_CQE],
 		result->scenario->what);
 	fflush(stdout);
@@ -174,7 +193,7 @@ print_head(const struct perf_options *options)
 {
 	printf("%s against the stock driver, %u interleaved rounds of %u packets, card %s%s; "
 		"median of the rounds, ratio and spread (quartiles over median) of the pairs\n",
-		perf_find_ours(options), options->rounds, options->packets,
+		perf_ours(options), options->rounds, options->packets,
 		options->thread ? "in a thread of its own" : "stepped between timed regions",
 		options->cold_data ? ", cold packets and completions" :
 		options->cold ? ", cold completions" : "");
@@ -190,10 +209,8 @@ perf_compare_main(const struct perf_options *options)
 	unsigned int i;
 	int ret = 0;
 
-	if (perf_find_ours(options) == NULL || perf_find_launcher(options) == NULL) {
-		fprintf(stderr, "mlx4x-perf: compare needs our driver and vcx3: --ours, --launcher\n");
+	if (!perf_child_possible(options))
 		return EXIT_FAILURE;
-	}
 	signal(SIGPIPE, SIG_IGN);
 	print_head(options);
 	for (i = 0; ret == 0 && perf_options_point(options, i, &point); i++)

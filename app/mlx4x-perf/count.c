@@ -63,7 +63,7 @@ count_scenario(const struct perf_options *options, const struct perf_scenario *s
 	const struct perf_point *point, struct perf_results *results, char *reason, size_t size)
 {
 	struct perf_result result = { .point = *point, .scenario = scenario };
-	int ret = count_driver(options, perf_find_ours(options), scenario, point,
+	int ret = count_driver(options, perf_ours(options), scenario, point,
 		&result.ours_instructions, reason, size);
 
 	if (ret == 0)
@@ -72,7 +72,7 @@ count_scenario(const struct perf_options *options, const struct perf_scenario *s
 	if (ret != 0)
 		return ret;
 	result.ratio = result.stock_instructions / result.ours_instructions;
-	printf("%-14s ours %7.1f stock %7.1f instructions/packet  ratio %5.2f; frame %u, burst %u, "
+	printf("%-17s ours %7.1f stock %7.1f instructions/packet  ratio %5.2f; frame %u, burst %u, "
 		"ring %u; counted: %s\n", scenario->name, result.ours_instructions,
 		result.stock_instructions, result.ratio, point->at[PERF_FRAME],
 		point->at[PERF_BURST], point->at[PERF_RING], scenario->what);
@@ -107,10 +107,8 @@ perf_count_main(const struct perf_options *options)
 	char path[] = "/tmp/mlx4x-perf-XXXXXX", reason[1024] = "";
 	int fd, ret;
 
-	if (perf_find_ours(options) == NULL || perf_find_launcher(options) == NULL) {
-		fprintf(stderr, "mlx4x-perf: count needs our driver and vcx3: --ours, --launcher\n");
+	if (!perf_child_possible(options))
 		return EXIT_FAILURE;
-	}
 	fd = mkstemp(path);
 	if (fd < 0) {
 		fprintf(stderr, "mlx4x-perf: %s: %s\n", path, strerror(errno));

@@ -18,7 +18,7 @@ list_main(const struct perf_options *options)
 	const struct perf_scenario *scenario;
 
 	for (scenario = perf_scenarios; scenario->name != NULL; scenario++)
-		printf("%-14s %s\n", scenario->name, scenario->what);
+		printf("%-17s %s\n", scenario->name, scenario->what);
 	return EXIT_SUCCESS;
 }
 

@@ -46,7 +46,7 @@ static const struct option_entry table[] = {
 	  "Packets that one call asks for, 1 to 64." },
 	{ "ring", KIND_LIST, "N,...", PERF_RING, 64, 8192,
 	  "Descriptors of each ring, 64 to 8192." },
-	{ "queues", KIND_LIST, "N,...", PERF_QUEUES, 1, 8,
+	{ "queues", KIND_LIST, "N,...", PERF_QUEUES, 1, PERF_QUEUES_MAX,
 	  "Queue pairs, all polled by one lcore: 1, 2, 4 or 8." },
 	{ "flows", KIND_LIST, "N,...", PERF_FLOWS, 1, 65536, "Flows of the generator." },
 	{ "layout", KIND_LIST, "mbuf|page|packed,...", PERF_LAYOUT, 0, 0,

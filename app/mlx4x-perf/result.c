@@ -79,6 +79,8 @@ write_result(FILE *file, const struct perf_result *result)
 		at[PERF_QUEUES], at[PERF_FLOWS], perf_layout_name[at[PERF_LAYOUT]], at[PERF_CQE]);
 	write_number(file, "ours_cycles", result->ours_cycles);
 	write_number(file, "stock_cycles", result->stock_cycles);
+	write_number(file, "twin_cycles", result->twin_cycles);
+	write_number(file, "twin_ratio", result->twin_ratio);
 	write_number(file, "ours_instructions", result->ours_instructions);
 	write_number(file, "stock_instructions", result->stock_instructions);
 	write_number(file, "ratio", result->ratio);

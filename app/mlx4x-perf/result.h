@@ -16,6 +16,8 @@ struct perf_result {
 	const struct perf_scenario *scenario;
 	double ours_cycles;	/* per packet, median of rounds */
 	double stock_cycles;	/* 0: not measured */
+	double twin_cycles;	/* of the native hook with the same logic; 0: none */
+	double twin_ratio;	/* ours / twin, as ratio */
 	double ours_instructions;	/* per packet, see count.c; 0: not counted */
 	double stock_instructions;
 	double ratio;		/* stock / ours, median over pairs of rounds; 0: not measured */

@@ -10,6 +10,8 @@
 #include <rte_ether.h>
 #include <rte_mbuf.h>
 
+#include "hooks.h"
+#include "program.h"
 #include "standin.h"
 #include "work.h"
 
@@ -211,6 +213,41 @@ timed_naive(struct perf_work *work)
 	return packets;
 }
 
+/* Counts each packet by its protocol, as the example program count_drop does. */
+static uint32_t
+timed_count_free(struct perf_work *work)
+{
+	uint32_t packets = 0;
+	uint16_t i, j;
+
+	for (i = 0; i < work->calls; i++) {
+		uint16_t nb = receive(work);
+
+		for (j = 0; j < nb; j++) {
+			const uint8_t *data = rte_pktmbuf_mtod(work->pkts[j], const uint8_t *);
+
+			perf_count_protocol(data, data + work->pkts[j]->data_len);
+		}
+		free_all(work->pkts, nb);
+		packets += nb;
+	}
+	return packets;
+}
+
+/* A program judges inside of the burst; the application gets nothing. */
+static uint32_t
+timed_polls(struct perf_work *work)
+{
+	uint16_t i;
+
+	for (i = 0; i < work->calls; i++)
+		free_all(work->pkts, receive(work));
+	return 0;
+}
+
+#define HOOK(function) (&(const struct perf_program){ .hook = function })
+#define OBJECT(name) (&(const struct perf_program){ .object = name })
+
 const struct perf_scenario perf_scenarios[] = {
 	{
 		.name = "rx-free",
@@ -253,6 +290,78 @@ const struct perf_scenario perf_scenarios[] = {
 		.timed = timed_naive,
 		.begin = perf_standin_begin,
 		.end = perf_standin_end,
+	},
+	{
+		.name = "hook-touch-drop",
+		.what = "a native hook reads the EtherType and drops; stock: rx-touch-free",
+		.receives = true,
+		.timed = timed_polls,
+		.program = HOOK(perf_hook_touch_drop),
+		.plain = timed_rx_touch_free,
+	}, {
+		.name = "hook-drop",
+		.what = "a native hook drops; stock: rx-free",
+		.receives = true,
+		.timed = timed_polls,
+		.program = HOOK(perf_hook_drop),
+		.plain = timed_rx_free,
+	}, {
+		.name = "object-drop",
+		.what = "drop.bpf.o drops; stock: rx-free",
+		.receives = true,
+		.timed = timed_polls,
+		.program = OBJECT("drop"),
+		.plain = timed_rx_free,
+		.twin = "hook-drop",
+	}, {
+		.name = "hook-count-drop",
+		.what = "a native hook parses, counts by protocol, drops; stock: rx_burst, the same "
+			"C code, rte_pktmbuf_free",
+		.receives = true,
+		.timed = timed_polls,
+		.program = HOOK(perf_hook_count_drop),
+		.plain = timed_count_free,
+	}, {
+		.name = "object-count-drop",
+		.what = "count_drop.bpf.o parses, counts by protocol, drops; stock: rx_burst, the "
+			"same in C, rte_pktmbuf_free",
+		.receives = true,
+		.timed = timed_polls,
+		.program = OBJECT("count_drop"),
+		.plain = timed_count_free,
+		.twin = "hook-count-drop",
+	}, {
+		.name = "hook-tx",
+		.what = "a native hook swaps the addresses, XDP_TX; stock: macswap",
+		.receives = true,
+		.sends = true,
+		.timed = timed_polls,
+		.program = HOOK(perf_hook_swap_tx),
+		.plain = timed_macswap,
+	}, {
+		.name = "object-tx",
+		.what = "swap_tx.bpf.o swaps the addresses, XDP_TX; stock: macswap",
+		.receives = true,
+		.sends = true,
+		.timed = timed_polls,
+		.program = OBJECT("swap_tx"),
+		.plain = timed_macswap,
+		.twin = "hook-tx",
+	}, {
+		.name = "hook-pass",
+		.what = "a native hook passes, rte_pktmbuf_free; stock: rx-free",
+		.receives = true,
+		.timed = timed_rx_free,
+		.program = HOOK(perf_hook_pass),
+		.plain = timed_rx_free,
+	}, {
+		.name = "object-pass",
+		.what = "pass.bpf.o passes, rte_pktmbuf_free; stock: rx-free",
+		.receives = true,
+		.timed = timed_rx_free,
+		.program = OBJECT("pass"),
+		.plain = timed_rx_free,
+		.twin = "hook-pass",
 	},
 	{ .name = NULL },
 };

@@ -11,6 +11,7 @@
 #include <rte_cycles.h>
 
 #include "clock.h"
+#include "program.h"
 #include "vcx3.h"
 
 #define IDLE_SECONDS 3		/* without a packet before a round is given up */
@@ -72,23 +73,37 @@ account(struct perf_work *work, const struct perf_scenario *scenario,
 {
 	/* The card also counts what it sends of the packets that were taken. */
 	uint64_t moved = (uint64_t)region->packets * (scenario->sends ? 2 : 1);
-	bool all = region->packets == (uint32_t)work->burst * work->calls;
+	bool all = region->packets >= (uint32_t)work->burst * work->calls;
 
 	work->pending = all ? work->pending - moved : 0;
+}
+
+/* The timed function. A program takes frames that no burst returns: they are counted apart. */
+static uint64_t
+run_timed(struct perf_work *work, const struct perf_scenario *scenario, struct record *region)
+{
+	bool programs = scenario->program != NULL && work->runs_programs;
+	uint64_t judged = programs ? perf_program_judged(work) : 0;
+	uint32_t (*timed)(struct perf_work *work) = scenario->program == NULL || programs ?
+		scenario->timed : scenario->plain;
+	uint64_t start = perf_clock(), cycles;
+
+	region->packets = timed(work);
+	cycles = perf_clock() - start;
+	if (programs)
+		region->packets = perf_program_judged(work) - judged;
+	return cycles;
 }
 
 static struct record
 run_region(struct perf_work *work, const struct perf_scenario *scenario)
 {
 	struct record region;
-	uint64_t start;
 
 	feed(work, scenario);
 	if (scenario->prepare != NULL)
 		scenario->prepare(work);
-	start = perf_clock();
-	region.packets = scenario->timed(work);
-	region.cycles = perf_clock() - start;
+	region.cycles = run_timed(work, scenario, &region);
 	region.cycles -= RTE_MIN(region.cycles, work->clock_cost);
 	if (scenario->tidy != NULL)
 		scenario->tidy(work, region.packets);
@@ -135,6 +150,24 @@ summarise(const struct perf_work *work, struct record *records, uint32_t nb,
 	round->interrupted = nb - i;
 	round->cycles = (double)cycles / round->packets;
 	round->fill = (double)round->packets / i / work->calls;
+}
+
+int
+perf_work_begin(struct perf_work *work, const struct perf_scenario *scenario, char *reason,
+	size_t size)
+{
+	if (scenario->program != NULL && work->runs_programs)
+		return perf_program_attach(work, scenario->program, reason, size);
+	return scenario->begin != NULL ? scenario->begin(work, reason, size) : 0;
+}
+
+void
+perf_work_end(struct perf_work *work, const struct perf_scenario *scenario)
+{
+	if (scenario->program != NULL && work->runs_programs)
+		perf_program_detach(work);
+	if (scenario->end != NULL)
+		scenario->end(work);
 }
 
 int

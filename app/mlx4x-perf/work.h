@@ -18,12 +18,16 @@
 
 #define PERF_REGION_PACKETS 32u	/* at least; a region is whole bursts */
 
+struct perf_program;
 struct perf_work;
 
 /*
  * prepare and tidy stand around each region, begin and end around all rounds; any of them
  * may be NULL. timed is the region: packets moved. callgrind finds it by its name, which
  * starts with "timed_", see count.c.
+ *
+ * With a program, timed runs on a driver that runs programs. What other drivers do for the
+ * same job is plain.
  */
 struct perf_scenario {
 	const char *name;
@@ -35,6 +39,9 @@ struct perf_scenario {
 	void (*tidy)(struct perf_work *work, uint32_t packets);
 	int (*begin)(struct perf_work *work, char *reason, size_t size);
 	void (*end)(struct perf_work *work);
+	const struct perf_program *program;
+	uint32_t (*plain)(struct perf_work *work);
+	const char *twin;	/* the scenario with the same logic as a native hook */
 };
 
 /* All scenarios; the last has no name. */
@@ -49,6 +56,8 @@ struct perf_work {
 	uint32_t frame;
 	bool step;		/* the card moves when told */
 	int64_t pending;	/* at least so many frames wait to be received */
+	bool runs_programs;	/* the driver does */
+	uint64_t judged_id[PERF_QUEUES_MAX];	/* counters of frames that met a program */
 	uint64_t clock_cost;
 	uint16_t nb_prepared;	/* packets in pkts to send */
 	struct rte_mbuf *pkts[PERF_BURST_MAX > PERF_REGION_PACKETS ? PERF_BURST_MAX :
@@ -65,6 +74,11 @@ struct perf_round {
 	uint32_t regions;
 	uint32_t interrupted;	/* regions left out because something else had the processor */
 };
+
+/* Before the first round of a scenario and after the last. */
+int perf_work_begin(struct perf_work *work, const struct perf_scenario *scenario, char *reason,
+	size_t size);
+void perf_work_end(struct perf_work *work, const struct perf_scenario *scenario);
 
 /* 0, or a negative errno with a sentence in reason. */
 int perf_work_round(struct perf_work *work, const struct perf_scenario *scenario, uint16_t burst,

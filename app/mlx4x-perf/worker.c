@@ -10,6 +10,7 @@
 
 #include <rte_cycles.h>
 
+#include "program.h"
 #include "result.h"
 #include "vcx3.h"
 #include "work.h"
@@ -22,7 +23,10 @@ start(struct perf_work *work, const struct perf_options *options, const struct p
 		.frame = point->at[PERF_FRAME],
 		.step = vcx3_present() && !options->thread,
 	};
-	return perf_ports_start(&work->ports, options, point, reason, size);
+	int ret = perf_ports_start(&work->ports, options, point, reason, size);
+
+	work->runs_programs = ret == 0 && perf_program_possible(options);
+	return ret;
 }
 
 /* The scenario that is prepared now; another one is ended first. */
@@ -34,11 +38,11 @@ change_scenario(struct perf_work *work, const struct perf_scenario **now,
 
 	if (*now == scenario)
 		return 0;
-	if (*now != NULL && (*now)->end != NULL)
-		(*now)->end(work);
+	if (*now != NULL)
+		perf_work_end(work, *now);
 	*now = NULL;
-	if (scenario != NULL && scenario->begin != NULL)
-		ret = scenario->begin(work, reason, size);
+	if (scenario != NULL)
+		ret = perf_work_begin(work, scenario, reason, size);
 	if (ret == 0)
 		*now = scenario;
 	return ret;
@@ -108,10 +112,8 @@ run_scenario(struct perf_work *work, const struct perf_options *options,
 	struct perf_round round;
 	char reason[256] = "";
 	unsigned int i;
-	int ret = 0;
+	int ret = perf_work_begin(work, scenario, reason, sizeof(reason));
 
-	if (scenario->begin != NULL)
-		ret = scenario->begin(work, reason, sizeof(reason));
 	for (i = 0; ret == 0 && i < options->rounds; i++) {
 		ret = perf_work_round(work, scenario, point->at[PERF_BURST], options->packets,
 			&round, reason, sizeof(reason));
@@ -120,15 +122,14 @@ run_scenario(struct perf_work *work, const struct perf_options *options,
 		result.interrupted += round.interrupted;
 		result.regions += round.regions;
 	}
-	if (scenario->end != NULL)
-		scenario->end(work);
+	perf_work_end(work, scenario);
 	if (ret != 0) {
 		fprintf(stderr, "mlx4x-perf: %s\n", reason);
 		return ret;
 	}
 	result.ours_cycles = perf_median(cycles, options->rounds);
 	result.spread = perf_spread(cycles, options->rounds);
-	printf("%-14s %8.1f cycles/packet, %6.2f Mpps at %.2f GHz, spread %.1f %%; frame %u, "
+	printf("%-17s %8.1f cycles/packet, %6.2f Mpps at %.2f GHz, spread %.1f %%; frame %u, "
 		"burst %u; timed: %s\n", scenario->name, result.ours_cycles,
 		rte_get_tsc_hz() / result.ours_cycles / 1e6, rte_get_tsc_hz() / 1e9,
 		100 * result.spread, point->at[PERF_FRAME], point->at[PERF_BURST],

@@ -37,6 +37,17 @@ def test_compare(bed):
         check(abs(printed - result["ratio"]) < 0.01, f"{result['ratio']} is not in {line!r}")
 
 
+def test_programs(bed):
+    """Programs judge every frame; an object is also measured against its native twin."""
+    names = ["hook-touch-drop", "object-count-drop", "hook-tx", "object-pass"]
+    _, results = compare(bed, "--scenario", ",".join(names))
+    check_equal([r["scenario"] for r in results], names, "results")
+    for result in results:
+        has_twin = result["scenario"].startswith("object")
+        check((result["twin_ratio"] is not None) == has_twin, f"twin in {result}")
+        check(result["fill"] >= result["burst"], f"frames judged by a poll in {result}")
+
+
 def test_sweep(bed):
     """A list is varied while the rest stay; the base comes once."""
     _, results = compare(bed, "--sweep", "--scenario", "rx-free", "--burst", "32", "--ring", "512",

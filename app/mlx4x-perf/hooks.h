@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Native hooks, each the twin of an example program; and what an application does with
+ * received packets instead, for a driver that runs no programs.
+ */
+
+#ifndef MLX4X_PERF_HOOKS_H
+#define MLX4X_PERF_HOOKS_H
+
+#include <stdint.h>
+
+#include <xdpvm.h>
+
+#include "work.h"
+
+uint64_t perf_hook_drop(struct xdpvm_buff *buff);
+uint64_t perf_hook_pass(struct xdpvm_buff *buff);
+uint64_t perf_hook_swap_tx(struct xdpvm_buff *buff);
+uint64_t perf_hook_count_drop(struct xdpvm_buff *buff);
+
+/* Reads the EtherType and drops. */
+uint64_t perf_hook_touch_drop(struct xdpvm_buff *buff);
+
+/* Counts a frame by its IP protocol, as count_drop.bpf.c does. */
+void perf_count_protocol(const uint8_t *data, const uint8_t *end);
+
+#endif /* MLX4X_PERF_HOOKS_H */
