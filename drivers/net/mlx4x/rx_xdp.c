@@ -62,7 +62,7 @@ fill_cache(struct mlx4x_xdp *xdp)
 	return cache->count != 0;
 }
 
-static inline struct rte_mbuf *
+static __rte_always_inline struct rte_mbuf *
 take_page(struct mlx4x_xdp *xdp)
 {
 	if (unlikely(xdp->cache.count == 0) && !fill_cache(xdp))
@@ -71,7 +71,7 @@ take_page(struct mlx4x_xdp *xdp)
 }
 
 /* Where the device writes the frame of a page. */
-static inline uint8_t *
+static __rte_always_inline uint8_t *
 frame_of(const struct mlx4x_rxq *rxq, const struct rte_mbuf *page, bool computed)
 {
 	if (computed)
@@ -80,7 +80,7 @@ frame_of(const struct mlx4x_rxq *rxq, const struct rte_mbuf *page, bool computed
 }
 
 /* Puts a page into the descriptor pos. False if its memory is not registered (now). */
-static inline bool
+static __rte_always_inline bool
 place(struct mlx4x_rxq *rxq, uint32_t pos, struct rte_mbuf *page, bool computed)
 {
 	uint32_t i = pos & rxq->mask;
@@ -95,7 +95,7 @@ place(struct mlx4x_rxq *rxq, uint32_t pos, struct rte_mbuf *page, bool computed)
 }
 
 /* Gives pages to the first descriptors without one, as far as there are any. */
-static inline void
+static __rte_always_inline void
 fill_missing(struct burst *b, bool computed)
 {
 	while (unlikely(b->missing != 0)) {
@@ -112,7 +112,7 @@ fill_missing(struct burst *b, bool computed)
 }
 
 /* The page of descriptor ci is not needed: it is posted again. */
-static inline void
+static __rte_always_inline void
 keep_page(struct burst *b, bool computed)
 {
 	struct mlx4x_rxq *rxq = b->rxq;
@@ -123,7 +123,7 @@ keep_page(struct burst *b, bool computed)
 }
 
 /* The page of descriptor ci has left: another one takes its place. */
-static inline void
+static __rte_always_inline void
 replace_page(struct burst *b, bool computed)
 {
 	struct rte_mbuf *page = take_page(b->xdp);
@@ -155,7 +155,7 @@ strip_tag(struct rte_mbuf *mbuf)
  * front than the device saw: hash, type and checksum verdict go. One that moved the
  * tail leaves the headers, but no checksum covers what is there now.
  */
-static inline void
+static __rte_always_inline void
 describe(const struct mlx4x_rxq *rxq, struct rte_mbuf *mbuf, const struct mlx4x_cqe *cqe,
 	uint32_t features, bool head_moved, bool tail_moved)
 {
@@ -179,7 +179,7 @@ describe(const struct mlx4x_rxq *rxq, struct rte_mbuf *mbuf, const struct mlx4x_
 }
 
 /* XDP_PASS: the page becomes an mbuf. */
-static inline void
+static __rte_always_inline void
 pass(struct burst *b, struct rte_mbuf *mbuf, const struct mlx4x_cqe *cqe, const uint8_t *frame,
 	uint32_t len)
 {
@@ -196,7 +196,7 @@ pass(struct burst *b, struct rte_mbuf *mbuf, const struct mlx4x_cqe *cqe, const 
 }
 
 /* XDP_TX: the page goes to the send ring. False if it stays. */
-static inline bool
+static __rte_always_inline bool
 send_back(struct burst *b, struct rte_mbuf *page, bool computed)
 {
 	const struct xdpvm_buff *buff = &b->xdp->buff;
@@ -223,7 +223,7 @@ tell(const struct mlx4x_rxq *rxq, const struct mlx4x_xdp *xdp, const struct mlx4
 }
 
 /* Any verdict but DROP. True if the page left. */
-static inline bool
+static __rte_always_inline bool
 obey(struct burst *b, uint32_t action, struct rte_mbuf *page, const struct mlx4x_cqe *cqe,
 	const uint8_t *frame, uint32_t len, bool computed)
 {
@@ -245,7 +245,7 @@ obey(struct burst *b, uint32_t action, struct rte_mbuf *page, const struct mlx4x
 }
 
 /* The frame of descriptor ci; true if its page left. */
-static inline bool
+static __rte_always_inline bool
 judge(struct burst *b, const struct mlx4x_cqe *cqe, bool computed)
 {
 	struct mlx4x_rxq *rxq = b->rxq;
@@ -280,7 +280,7 @@ is_loopback(const struct burst *b, bool computed)
 }
 
 /* Counters, frames to send, new addresses to the device. */
-static inline void
+static __rte_always_inline void
 finish(struct burst *b, bool computed)
 {
 	struct mlx4x_rxq *rxq = b->rxq;
@@ -310,7 +310,7 @@ finish(struct burst *b, bool computed)
 		b->nb_redirect_fail;
 }
 
-static inline void
+static __rte_always_inline void
 begin(struct burst *b, bool computed)
 {
 	struct mlx4x_txq *txq = b->xdp->tx;
@@ -383,7 +383,7 @@ receive_general(struct mlx4x_rxq *rxq, struct mlx4x_xdp *xdp, struct rte_mbuf **
 }
 
 /* True if a poll would find nothing to do. */
-static inline bool
+static __rte_always_inline bool
 is_idle(const struct mlx4x_rxq *rxq)
 {
 	uint32_t cq_ci = rxq->ci + rxq->cq_offset;
