@@ -32,11 +32,19 @@ struct burst {
 	struct mlx4x_xdp *xdp;
 	struct mlx4x_xdp_prog *prog;
 	struct rte_mbuf **pkts;
+	uint32_t nb_pkts;		/* frames that the application wants */
+	/* The completions up to where a ring starts over. */
+	const uint8_t *cqe;		/* of descriptor ci */
+	size_t stride;
+	uint32_t run_end;		/* descriptor whose completion lies elsewhere */
+	uint32_t end;			/* descriptor that this poll does not handle */
+	uint8_t owner;			/* owner bit of completions that are there */
+
 	uint64_t bytes;
 	uint32_t ci;
 	uint32_t missing;	/* descriptors without a page */
 	uint32_t nb_pass;
-	uint32_t nb_judged;
+	uint32_t nb_not_judged;	/* frames that no program saw */
 	uint32_t nb_tx;
 	uint32_t tx_room;
 	uint32_t nb_tx_full;
@@ -79,12 +87,18 @@ frame_of(const struct mlx4x_rxq *rxq, const struct rte_mbuf *page, bool computed
 	return (uint8_t *)page->buf_addr + rxq->headroom;
 }
 
+static __rte_always_inline uint32_t
+frame_len(const struct mlx4x_rxq *rxq, const struct mlx4x_cqe *cqe)
+{
+	return mlx4x_cqe_byte_count(cqe) - rxq->crc_len;
+}
+
 /* Puts a page into the descriptor pos. False if its memory is not registered (now). */
 static __rte_always_inline bool
 place(struct mlx4x_rxq *rxq, uint32_t pos, struct rte_mbuf *page, bool computed)
 {
 	uint32_t i = pos & rxq->mask;
-	struct mlx4x_wqe_data *seg = (void *)(rxq->wqes + ((size_t)i << rxq->log_stride));
+	struct mlx4x_wqe_data *seg = (struct mlx4x_wqe_data *)rxq->wqes + i;
 
 	if (computed)
 		seg->addr = rte_cpu_to_be_64((uintptr_t)frame_of(rxq, page, computed));
@@ -193,6 +207,10 @@ pass(struct burst *b, struct rte_mbuf *mbuf, const struct mlx4x_cqe *cqe, const 
 	describe(b->rxq, mbuf, cqe, b->xdp->features, head_moved, tail_moved);
 	b->bytes += mbuf->pkt_len;
 	b->pkts[b->nb_pass++] = mbuf;
+	if (b->nb_pass == b->nb_pkts) {
+		b->end = b->ci + 1;
+		b->run_end = b->end;
+	}
 }
 
 /* XDP_TX: the page goes to the send ring. False if it stays. */
@@ -224,11 +242,12 @@ tell(const struct mlx4x_rxq *rxq, const struct mlx4x_xdp *xdp, const struct mlx4
 
 /* Any verdict but DROP. True if the page left. */
 static __rte_always_inline bool
-obey(struct burst *b, uint32_t action, struct rte_mbuf *page, const struct mlx4x_cqe *cqe,
-	const uint8_t *frame, uint32_t len, bool computed)
+obey(struct burst *b, uint32_t action, const struct mlx4x_cqe *cqe, bool computed)
 {
+	struct rte_mbuf *page = b->rxq->slots[b->ci & b->rxq->mask];
+
 	if (action == XDP_PASS) {
-		pass(b, page, cqe, frame, len);
+		pass(b, page, cqe, frame_of(b->rxq, page, computed), frame_len(b->rxq, cqe));
 		return true;
 	}
 	if (action == XDP_TX && b->xdp->buff.data_end - b->xdp->buff.data >= MLX4X_TX_MIN_LEN) {
@@ -249,31 +268,27 @@ static __rte_always_inline bool
 judge(struct burst *b, const struct mlx4x_cqe *cqe, bool computed)
 {
 	struct mlx4x_rxq *rxq = b->rxq;
-	struct rte_mbuf *page = rxq->slots[b->ci & rxq->mask];
+	const struct rte_mbuf *page = rxq->slots[b->ci & rxq->mask];
 	uint8_t *frame = frame_of(rxq, page, computed);
-	uint32_t len = mlx4x_cqe_byte_count(cqe) - rxq->crc_len;
 	struct xdpvm_buff *buff = &b->xdp->buff;
 	uint32_t action;
 
 	buff->data = frame;
-	buff->data_end = frame + len;
+	buff->data_end = frame + frame_len(rxq, cqe);
 	buff->data_meta = frame;
 	buff->hard_start = frame - MLX4X_XDP_HEADROOM;
 	buff->frame_end = frame - MLX4X_XDP_HEADROOM +
 		(computed ? b->xdp->buf_len : page->buf_len);
 	b->xdp->cqe = cqe;
-	b->nb_judged++;
 	action = b->prog->entry(buff);
-	return action != XDP_DROP && obey(b, action, page, cqe, frame, len, computed);
+	return action != XDP_DROP && obey(b, action, cqe, computed);
 }
 
 /* Own multicast that a virtual function hears again. */
 static bool
-is_loopback(const struct burst *b, bool computed)
+is_loopback(const struct mlx4x_rxq *rxq, const uint8_t *frame)
 {
-	const struct mlx4x_rxq *rxq = b->rxq;
-	const struct rte_ether_hdr *eth = (const struct rte_ether_hdr *)
-		frame_of(rxq, rxq->slots[b->ci & rxq->mask], computed);
+	const struct rte_ether_hdr *eth = (const struct rte_ether_hdr *)frame;
 
 	return rte_is_multicast_ether_addr(&eth->dst_addr) &&
 		rte_is_same_ether_addr(&eth->src_addr, &rxq->port->mac[0]);
@@ -285,6 +300,7 @@ finish(struct burst *b, bool computed)
 {
 	struct mlx4x_rxq *rxq = b->rxq;
 	struct mlx4x_rxq_stats *stats = &rxq->stats;
+	uint32_t nb_judged = b->ci - rxq->ci - b->nb_not_judged;
 
 	fill_missing(b, computed);
 	rxq->ci = b->ci;
@@ -301,12 +317,12 @@ finish(struct burst *b, bool computed)
 	}
 	stats->packets += b->nb_pass;
 	stats->bytes += b->bytes;
-	stats->xdp_packets += b->nb_judged;
+	stats->xdp_packets += nb_judged;
 	stats->xdp_pass += b->nb_pass;
 	stats->xdp_aborted += b->nb_aborted;
 	stats->xdp_tx_full += b->nb_tx_full;
 	stats->xdp_redirect_fail += b->nb_redirect_fail;
-	stats->xdp_drop += b->nb_judged - b->nb_pass - b->nb_tx - b->nb_aborted - b->nb_tx_full -
+	stats->xdp_drop += nb_judged - b->nb_pass - b->nb_tx - b->nb_aborted - b->nb_tx_full -
 		b->nb_redirect_fail;
 }
 
@@ -328,43 +344,90 @@ begin(struct burst *b, bool computed)
 	fill_missing(b, computed);
 }
 
+/* Finds the completion of descriptor ci and those behind it. False if the poll ends here. */
+static __rte_always_inline bool
+begin_run(struct burst *b)
+{
+	const struct mlx4x_rxq *rxq = b->rxq;
+	uint32_t cq_ci = b->ci + rxq->cq_offset, size = rxq->mask + 1;
+
+	b->cqe = (const uint8_t *)mlx4x_rxq_cqe(rxq, cq_ci);
+	b->stride = (size_t)1 << rxq->cqe_shift;
+	b->owner = cq_ci & size ? MLX4X_CQE_OWNER_MASK : 0;
+	b->run_end = b->ci + RTE_MIN(b->end - b->ci, size - (cq_ci & rxq->mask));
+	return b->run_end != b->ci;
+}
+
+enum completion {
+	COMPLETION_NONE,	/* the device has not written it yet */
+	COMPLETION_FRAME,
+	COMPLETION_OTHER,	/* counted; no program sees it */
+	COMPLETION_FLUSH,	/* the queue is in error */
+};
+
+/* A completion that is not simply a good frame. */
+static __rte_noinline enum completion
+look_closer(struct mlx4x_rxq *rxq, const struct mlx4x_xdp *xdp, const struct mlx4x_cqe *cqe,
+	uint8_t owner, const uint8_t *frame)
+{
+	if ((mlx4x_load_relaxed(&cqe->owner_sr_opcode) ^ owner) & MLX4X_CQE_OWNER_MASK)
+		return COMPLETION_NONE;
+	mlx4x_from_device();
+	if (mlx4x_rx_is_bad(cqe))
+		return mlx4x_rx_count_bad(rxq, cqe) ? COMPLETION_OTHER : COMPLETION_FLUSH;
+	if (!xdp->filters_loopback || !is_loopback(rxq, frame))
+		return COMPLETION_FRAME;
+	rxq->stats.loopback++;
+	return COMPLETION_OTHER;
+}
+
+static __rte_always_inline enum completion
+look_at(struct burst *b, const struct mlx4x_cqe *cqe, bool computed)
+{
+	struct mlx4x_rxq *rxq = b->rxq;
+
+	if (likely(mlx4x_load_relaxed(&cqe->owner_sr_opcode) ==
+			(MLX4X_CQE_OPCODE_RECV_SEND | b->owner))) {
+		mlx4x_from_device();
+		if (likely(!mlx4x_cqe_is_bad_fcs(cqe)) && likely(!b->xdp->filters_loopback))
+			return COMPLETION_FRAME;
+	}
+	return look_closer(rxq, b->xdp, cqe, b->owner,
+		frame_of(rxq, rxq->slots[b->ci & rxq->mask], computed));
+}
+
 static __rte_always_inline uint16_t
 receive(struct mlx4x_rxq *rxq, struct mlx4x_xdp *xdp, struct rte_mbuf **pkts, uint16_t nb_pkts,
 	bool computed)
 {
-	struct burst b = { .rxq = rxq, .xdp = xdp, .pkts = pkts };
-	uint32_t end;
+	struct burst b = { .rxq = rxq, .xdp = xdp, .pkts = pkts, .nb_pkts = nb_pkts };
+	enum completion kind = COMPLETION_NONE;
 
 	begin(&b, computed);
-	end = b.ci + RTE_MAX(nb_pkts, MLX4X_XDP_BUDGET);
-	for (; b.ci != end && b.nb_pass != nb_pkts; b.ci++) {
-		uint32_t cq_ci = b.ci + rxq->cq_offset;
-		const struct mlx4x_cqe *cqe = mlx4x_rxq_cqe(rxq, cq_ci);
+	b.end = nb_pkts == 0 ? b.ci : b.ci + RTE_MAX(nb_pkts, MLX4X_XDP_BUDGET);
+	b.run_end = b.ci;
+	for (; b.ci != b.run_end || begin_run(&b); b.ci++, b.cqe += b.stride) {
+		const struct mlx4x_cqe *cqe = (const struct mlx4x_cqe *)b.cqe;
 		bool left = false;
 
-		if (!mlx4x_cqe_is_ready(cqe, cq_ci, rxq->mask + 1))
+		kind = look_at(&b, cqe, computed);
+		if (kind == COMPLETION_NONE || kind == COMPLETION_FLUSH)
 			break;
-		mlx4x_from_device();
 		if (computed)
 			rte_prefetch0(frame_of(rxq,
 				rxq->slots[(b.ci + PREFETCH_DISTANCE) & rxq->mask], computed));
-		if (unlikely(mlx4x_rx_is_bad(cqe))) {
-			if (!mlx4x_rx_count_bad(rxq, cqe)) {
-				finish(&b, computed);
-				mlx4x_store_release(&rxq->state, MLX4X_QUEUE_BROKEN);
-				return b.nb_pass;
-			}
-		} else if (unlikely(xdp->filters_loopback) && is_loopback(&b, computed)) {
-			rxq->stats.loopback++;
-		} else {
+		if (likely(kind == COMPLETION_FRAME))
 			left = judge(&b, cqe, computed);
-		}
+		else
+			b.nb_not_judged++;
 		if (left)
 			replace_page(&b, computed);
 		else
 			keep_page(&b, computed);
 	}
 	finish(&b, computed);
+	if (unlikely(kind == COMPLETION_FLUSH))
+		mlx4x_store_release(&rxq->state, MLX4X_QUEUE_BROKEN);
 	return b.nb_pass;
 }
 
