@@ -132,3 +132,17 @@ xdpvm_prog_line(const struct xdpvm_prog *prog, uint32_t insn)
 		line = &prog->lines[i];
 	return line;
 }
+
+bool
+xdpvm_prog_source(const struct xdpvm_prog *prog, uint32_t insn, struct xdpvm_source *source)
+{
+	const struct xdpvm_line *line = xdpvm_prog_line(prog, insn);
+
+	if (line == NULL)
+		return false;
+	*source = (struct xdpvm_source){
+		.file = line->file, .text = line->text, .line = line->line,
+		.first = line->insn == insn,
+	};
+	return true;
+}

@@ -56,6 +56,7 @@ set_pin_path(struct xdpvm_map *map)
 	const char *dir = map->object->options.pin_dir;
 	char path[4096];
 
+	/* Without a folder even a map with LIBBPF_PIN_BY_NAME stays this object's own. */
 	if (dir == NULL)
 		return bpf_map__set_pin_path(map->bpf, NULL);
 	if (bpf_map__pin_path(map->bpf) != NULL || bpf_map__is_internal(map->bpf))

@@ -159,3 +159,17 @@ xdpvm_prog_fd(const struct xdpvm_prog *prog)
 {
 	return prog->fd;
 }
+
+const struct bpf_insn *
+xdpvm_prog_insns(const struct xdpvm_prog *prog, enum xdpvm_form form, uint32_t *n)
+{
+	*n = prog->n_insns;
+	return form == XDPVM_FORM_LINKED ? prog->original : prog->insns;
+}
+
+const void *
+xdpvm_prog_code(const struct xdpvm_prog *prog, size_t *size)
+{
+	*size = prog->code_size;
+	return prog->code;
+}

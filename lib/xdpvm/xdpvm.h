@@ -189,7 +189,8 @@ struct xdpvm_options {
 	enum xdpvm_engine engine;
 	const char *program;	/**< function name of the only program wanted; NULL: all XDP ones */
 	const char *section;	/**< the same by ELF section; with program both must match */
-	const char *pin_dir;	/**< a bpffs folder: maps are reused from it and pinned in it */
+	/** A bpffs folder: maps are reused from it and pinned in it. NULL: nothing is pinned. */
+	const char *pin_dir;
 	const char *cache_dir;	/**< where verify=cached and verify=kernel keep accepted hashes */
 	uint32_t max_entries;	/**< > 0: maps larger than this are refused */
 	xdpvm_log_fn log;	/**< NULL: silent */
@@ -249,6 +250,30 @@ void xdpvm_prog_tag(const struct xdpvm_prog *prog, uint8_t tag[XDPVM_TAG_SIZE]);
 
 /** Descriptor of the kernel's own copy of the program (verify=kernel), or -1; not to be closed. */
 int xdpvm_prog_fd(const struct xdpvm_prog *prog);
+
+/** The forms in which a program's instructions can be seen. */
+enum xdpvm_form {
+	XDPVM_FORM_LINKED,	/**< as the loader linked them: what a verifier reads */
+	XDPVM_FORM_REWRITTEN,	/**< as the engines run them: a context load is a buffer load */
+};
+
+/** Instructions of a loaded program; valid until the object is closed. */
+const struct bpf_insn *xdpvm_prog_insns(const struct xdpvm_prog *prog, enum xdpvm_form form,
+					uint32_t *n);
+
+/** Native code and its length in bytes; NULL and 0 without it. Valid as the instructions are. */
+const void *xdpvm_prog_code(const struct xdpvm_prog *prog, size_t *size);
+
+/** Where an instruction comes from. */
+struct xdpvm_source {
+	const char *file;
+	const char *text;	/**< the line itself, with its indentation */
+	uint32_t line;
+	bool first;		/**< the instruction is the first one of this piece of source */
+};
+
+/** @return false when the object's BTF does not tell. */
+bool xdpvm_prog_source(const struct xdpvm_prog *prog, uint32_t insn, struct xdpvm_source *source);
 
 /** Native code: one program run; returns what the program returned, which may be no XDP action. */
 typedef uint64_t (*xdpvm_entry_fn)(struct xdpvm_buff *buff);
