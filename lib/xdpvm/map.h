@@ -122,6 +122,7 @@ struct xdpvm_map {
 	uint32_t value_size;
 	uint32_t max_entries;
 	uint32_t flags;
+	uint32_t lock_end;	/* of the struct bpf_spin_lock in a value; 0: there is none */
 	char name[64];
 	const struct xdpvm_map_ops *ops;
 	struct xdpvm_map *inner_template;	/* maps of maps: what an inner map must equal */
@@ -193,6 +194,16 @@ xdpvm_value_load(void *value, const void *shared, uint32_t size)
 	for (uint32_t i = 0; i < size; i++)
 		to[i] = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
 }
+
+/*
+ * The same for the value of a map that may have a struct bpf_spin_lock in it, which is left as it
+ * is, and reads as zero. locked: under that lock (BPF_F_LOCK).
+ */
+void xdpvm_map_store(const struct xdpvm_map *map, void *shared, const void *value, bool locked);
+void xdpvm_map_load(const struct xdpvm_map *map, void *value, const void *shared);
+
+/* Update flags as the type's functions know them: BPF_F_LOCK off, *locked instead; or -EINVAL. */
+int xdpvm_map_lock_flag(const struct xdpvm_map *map, uint64_t *flags, bool *locked);
 
 /*
  * Per-CPU memory. As in Linux, one offset per thread serves all maps: the copy of thread t of what

@@ -102,7 +102,7 @@ array_copy_out(struct xdpvm_map *map, const void *key, void *value)
 
 	if (element == NULL)
 		return -ENOENT;
-	xdpvm_value_load(value, element, map->value_size);
+	xdpvm_map_load(map, value, element);
 	return 0;
 }
 
@@ -110,10 +110,14 @@ static int
 array_copy_in(struct xdpvm_map *map, const void *key, const void *value, uint64_t flags)
 {
 	uint32_t index = xdpvm_array_index(map, key);
+	bool locked;
+	int lock = xdpvm_map_lock_flag(map, &flags, &locked);
 	int ret = xdpvm_array_may_update(map, index, flags);
 
 	if (ret == 0)
-		xdpvm_value_store(xdpvm_array_at(map, index), value, map->value_size);
+		ret = lock;
+	if (ret == 0)
+		xdpvm_map_store(map, xdpvm_array_at(map, index), value, locked);
 	return ret;
 }
 

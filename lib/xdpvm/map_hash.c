@@ -41,10 +41,17 @@ lru_init(struct xdpvm_map *map)
 static void
 hash_fill(struct xdpvm_map *map, uint32_t index, const void *value, bool fresh, uint32_t cpu)
 {
-	xdpvm_value_store(hash_value(map, index), value, map->value_size);
+	xdpvm_map_store(map, hash_value(map, index), value, false);
+}
+
+static void
+locked_fill(struct xdpvm_map *map, uint32_t index, const void *value, bool fresh, uint32_t cpu)
+{
+	xdpvm_map_store(map, hash_value(map, index), value, !fresh);
 }
 
 static const struct xdpvm_hash_kind hash_kind = { .fill = hash_fill };
+static const struct xdpvm_hash_kind locked_kind = { .fill = locked_fill, .in_place = true };
 static const struct xdpvm_hash_kind lru_kind = { .fill = hash_fill, .evicts = true };
 
 static void *
@@ -72,23 +79,28 @@ kind_of(const struct xdpvm_map *map)
 	return map->mark_referenced ? &lru_kind : &hash_kind;
 }
 
+static int
+hash_copy_in(struct xdpvm_map *map, const void *key, const void *value, uint64_t flags)
+{
+	bool locked;
+	int ret = xdpvm_map_lock_flag(map, &flags, &locked);
+
+	if (ret != 0)
+		return ret;
+	return xdpvm_hash_update(map, locked ? &locked_kind : kind_of(map), key, value, flags, 0);
+}
+
 static long
 hash_update(struct xdpvm_map *map, const void *key, const void *value, uint64_t flags,
 	    struct xdpvm_buff *buff)
 {
-	return xdpvm_hash_update(map, kind_of(map), key, value, flags, 0);
-}
-
-static int
-hash_copy_in(struct xdpvm_map *map, const void *key, const void *value, uint64_t flags)
-{
-	return xdpvm_hash_update(map, kind_of(map), key, value, flags, 0);
+	return hash_copy_in(map, key, value, flags);
 }
 
 static void
 copy_visit(struct xdpvm_map *map, uint32_t index, void *value)
 {
-	xdpvm_value_load(value, hash_value(map, index), map->value_size);
+	xdpvm_map_load(map, value, hash_value(map, index));
 }
 
 static int

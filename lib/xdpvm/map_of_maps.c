@@ -34,6 +34,7 @@ inner_check(const struct xdpvm_map *map, const struct xdpvm_map *inner)
 
 	if (inner->type == model->type && inner->key_size == model->key_size &&
 	    inner->value_size == model->value_size && inner->flags == model->flags &&
+	    inner->lock_end == model->lock_end &&
 	    (!sized || inner->max_entries == model->max_entries))
 		return 0;
 	return xdpvm_fail(map->object, -EINVAL,

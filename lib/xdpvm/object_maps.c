@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
 #include "object.h"
@@ -21,6 +22,29 @@ page_round(size_t size)
 	return (size + page - 1) & ~(page - 1);
 }
 
+/* End of the struct bpf_spin_lock among the value's members, as Linux wants it; 0: none. */
+static uint32_t
+value_lock_end(const struct bpf_object *object, const struct bpf_map *map)
+{
+	const struct btf *btf = bpf_object__btf(object);
+	const struct btf_type *type, *member_type;
+	const struct btf_member *member;
+
+	if (btf == NULL)
+		return 0;
+	type = btf__type_by_id(btf, bpf_map__btf_value_type_id(map));
+	if (type == NULL || !btf_is_struct(type))
+		return 0;
+	member = btf_members(type);
+	for (uint16_t i = 0; i < btf_vlen(type); i++) {
+		member_type = btf__type_by_id(btf, member[i].type);
+		if (btf_is_struct(member_type) &&
+		    strcmp(btf__name_by_offset(btf, member_type->name_off), "bpf_spin_lock") == 0)
+			return btf_member_bit_offset(type, i) / 8 + sizeof(struct bpf_spin_lock);
+	}
+	return 0;
+}
+
 static void
 map_define(struct xdpvm_map *map, struct bpf_map *bpf)
 {
@@ -31,6 +55,7 @@ map_define(struct xdpvm_map *map, struct bpf_map *bpf)
 	map->value_size = bpf_map__value_size(bpf);
 	map->max_entries = bpf_map__max_entries(bpf);
 	map->flags = bpf_map__map_flags(bpf);
+	map->lock_end = value_lock_end(map->object->bpf, bpf);
 	strncpy(map->name, bpf_map__name(bpf), sizeof(map->name) - 1);
 }
 
@@ -44,8 +69,8 @@ map_define_inner(struct xdpvm_map *map)
 	map->inner_template = calloc(1, sizeof(*map->inner_template));
 	if (map->inner_template == NULL)
 		return -ENOMEM;
-	map_define(map->inner_template, inner);
 	map->inner_template->object = map->object;
+	map_define(map->inner_template, inner);
 	return 0;
 }
 

@@ -359,7 +359,11 @@ size_t xdpvm_map_value_bytes(const struct xdpvm_map *map);
 /** Copies a value out. @return 0 or a negative errno: -ENOENT no such key, -ENOTSUP. */
 int xdpvm_map_lookup(struct xdpvm_map *map, const void *key, void *value);
 
-/** @param flags  BPF_ANY, BPF_NOEXIST, BPF_EXIST. @return 0 or the kernel's negative errno. */
+/**
+ * @param flags  BPF_ANY, BPF_NOEXIST or BPF_EXIST, and BPF_F_LOCK for values that have a
+ *               struct bpf_spin_lock. That field is never written, and is zero in a lookup.
+ * @return 0 or the kernel's negative errno.
+ */
 int xdpvm_map_update(struct xdpvm_map *map, const void *key, const void *value, uint64_t flags);
 
 int xdpvm_map_delete(struct xdpvm_map *map, const void *key);
