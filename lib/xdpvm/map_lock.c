@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Values with a struct bpf_spin_lock in them: programs hold it, the control side goes round it. Linux
- * allows one in ARRAY and HASH.
+ * Values with a struct bpf_spin_lock in them: programs hold it, the control side goes round it.
+ * Linux allows one in ARRAY and HASH.
  */
 #include "map.h"
 #include "spin.h"

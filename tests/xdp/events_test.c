@@ -7,6 +7,7 @@
  * usage: events_test OBJECT
  */
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <string.h>
 
@@ -294,15 +295,116 @@ test_readers(struct engines *engines)
 	CHECK(xdpvm_ringbuf_read(ring, take_record, &none, 10) == 1);
 }
 
+/* ---- Values with a lock --------------------------------------------------------------------- */
+
+struct guarded {	/* progs/events.bpf.c */
+	uint32_t lock;
+	uint32_t pad;
+	uint64_t sum;
+};
+
+/* Updates by the control side: results and values are the kernel's; the lock never shows. */
+static void
+compare_guarded(struct xdpvm_map *map)
+{
+	static const uint64_t flags[] = { BPF_ANY, BPF_F_LOCK, BPF_NOEXIST, BPF_EXIST,
+		BPF_F_LOCK | BPF_NOEXIST, BPF_F_LOCK | BPF_EXIST, 3, BPF_F_LOCK | 3, 8 };
+	struct guarded value, kernel, own;
+	struct xdpvm_map_info info;
+	int ret;
+
+	xdpvm_map_info(map, &info);
+	for (uint32_t i = 0; i < 200; i++) {
+		uint32_t key = i * 7 % 9;
+
+		value = (struct guarded){ UINT32_MAX, i, i * 3 };
+		ret = bpf_map_update_elem(info.fd, &key, &value, flags[i % 9]);
+		CHECK(ret == xdpvm_map_update(map, &key, &value, flags[i % 9]),
+		      "%s, key %u, flags 0x%llx: kernel %d", info.name, key,
+		      (unsigned long long)flags[i % 9], ret);
+		ret = bpf_map_lookup_elem(info.fd, &key, &kernel);
+		CHECK(ret == xdpvm_map_lookup(map, &key, &own));
+		CHECK(ret != 0 || (memcmp(&kernel, &own, sizeof(own)) == 0 && own.lock == 0));
+	}
+}
+
+#define PAIR_RUNS 500000
+
+struct pair_runner {
+	struct xdpvm_prog *prog;
+	uint32_t differences;
+	uint32_t runs;
+	bool stop;
+};
+
+static void *
+run_pairs(void *arg)
+{
+	static __thread uint8_t frame[4096] __attribute__((aligned(64)));
+	struct pair_runner *runner = arg;
+	struct xdpvm_buff buff;
+
+	xdpvm_thread_register(XDPVM_THREAD_ANY);
+	xdpvm_buff_init(&buff, 1, 0);
+	xdpvm_buff_bind(&buff);
+	buff.hard_start = frame;
+	buff.frame_end = frame + sizeof(frame);
+	while (!__atomic_load_n(&runner->stop, __ATOMIC_RELAXED)) {
+		buff.data = buff.data_meta = frame + XDP_PACKET_HEADROOM;
+		buff.data_end = buff.data + PACKET;
+		runner->differences += xdpvm_run(runner->prog, &buff) != XDP_PASS;
+		__atomic_store_n(&runner->runs, runner->runs + 1, __ATOMIC_RELAXED);
+		xdpvm_thread_quiescent();
+	}
+	xdpvm_thread_unregister();
+	return NULL;
+}
+
+/* Programs on two threads and the control side hold the lock in turn. */
+static void
+test_locks(struct engines *engines)
+{
+	struct xdpvm_map *array = xdpvm_map_find(engines->objects[0], "guarded");
+	struct xdpvm_map *hash = xdpvm_map_find(engines->objects[0], "guarded_hash");
+	struct pair_runner runners[2];
+	pthread_t threads[2];
+	struct guarded value = { 0 };
+	uint32_t key = 0;
+
+	compare_guarded(array);
+	compare_guarded(hash);
+	CHECK(xdpvm_map_update(array, &key, &value, BPF_ANY) == 0);
+	CHECK(xdpvm_map_update(hash, &key, &value, BPF_ANY) == 0);
+	for (unsigned int i = 0; i < 2; i++) {
+		runners[i] = (struct pair_runner){
+			.prog = xdpvm_prog_find(engines->objects[0], "pairs") };
+		CHECK(pthread_create(&threads[i], NULL, run_pairs, &runners[i]) == 0);
+	}
+	/* Until both have run beside this loop for a while. */
+	for (uint32_t i = 0; i < 100000 ||
+	     __atomic_load_n(&runners[0].runs, __ATOMIC_RELAXED) < PAIR_RUNS ||
+	     __atomic_load_n(&runners[1].runs, __ATOMIC_RELAXED) < PAIR_RUNS; i++) {
+		value.pad = value.sum = i;
+		CHECK(xdpvm_map_update(i % 2 ? array : hash, &key, &value, BPF_F_LOCK) == 0);
+	}
+	for (unsigned int i = 0; i < 2; i++) {
+		__atomic_store_n(&runners[i].stop, true, __ATOMIC_RELAXED);
+		pthread_join(threads[i], NULL);
+		CHECK(runners[i].differences == 0, "%u", runners[i].differences);
+	}
+	CHECK(xdpvm_map_lookup(hash, &key, &value) == 0 && value.sum > 0);
+}
+
 int
 main(int argc, char **argv)
 {
 	static struct engines engines;
-	cpu_set_t first;
+	cpu_set_t first, all;
 
 	if (libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_XDP, NULL) <= 0)
 		SKIP("this process may not load XDP programs into the kernel");
 	/* Per-CPU maps and perf events: the kernel's CPU and our thread are both number 0. */
+	sched_getaffinity(0, sizeof(all), &all);
 	CPU_ZERO(&first);
 	CPU_SET(0, &first);
 	CHECK(sched_setaffinity(0, sizeof(first), &first) == 0);
@@ -314,6 +416,8 @@ main(int argc, char **argv)
 		test_perf_overflow(&engines);
 		test_callbacks(&engines);
 		test_readers(&engines);
+		sched_setaffinity(0, sizeof(all), &all);
+		test_locks(&engines);
 	}
 	close_engines(&engines);
 	return check_status();

@@ -43,6 +43,13 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 7);
+	__type(key, __u32);
+	__type(value, struct guarded);
+} guarded_hash SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 50);
 	__type(key, __u32);
 	__type(value, __u64);
@@ -216,6 +223,32 @@ int walks(struct xdp_md *ctx)
 	bpf_for_each_map_elem(&guarded, visit_guarded, &visit, 0);
 	/* The order of a hash is its own: what was added up says something of whole walks only. */
 	p->results[3] = p->number % 64 ? visit.seen : visit.sum;
+	return XDP_PASS;
+}
+
+/* Both numbers of key 0 are always equal under its lock; counts when they are not. */
+static __always_inline int count_pair(struct guarded *pair)
+{
+	int differ;
+
+	if (!pair)
+		return 0;
+	bpf_spin_lock(&pair->lock);
+	differ = pair->pad != (__u32)pair->sum;
+	pair->pad++;
+	pair->sum++;
+	bpf_spin_unlock(&pair->lock);
+	return differ;
+}
+
+SEC("xdp")
+int pairs(struct xdp_md *ctx)
+{
+	__u32 zero = 0;
+
+	if (count_pair(bpf_map_lookup_elem(&guarded, &zero)) ||
+	    count_pair(bpf_map_lookup_elem(&guarded_hash, &zero)))
+		return XDP_DROP;
 	return XDP_PASS;
 }
 
