@@ -3,6 +3,8 @@
  * The last link step: references to maps become addresses, and every call is to something that
  * exists here. What a kernel has and this library cannot honour is refused here by name.
  */
+#include <bpf/libbpf.h>
+
 #include "helper.h"
 #include "object.h"
 
@@ -32,6 +34,14 @@ set_imm64(struct bpf_insn *insn, uint8_t kind, const void *pointer)
 	insn[1].imm = (uint64_t)(uintptr_t)pointer >> 32;
 }
 
+static const char *
+type_name(enum bpf_map_type type)
+{
+	const char *name = libbpf_bpf_map_type_str(type);
+
+	return name != NULL ? name : "unknown";
+}
+
 static int
 link_map(struct xdpvm_prog *prog, uint32_t i, bool value)
 {
@@ -42,8 +52,8 @@ link_map(struct xdpvm_prog *prog, uint32_t i, bool value)
 	if (map == NULL)
 		return xdpvm_prog_fail(prog, i, -EINVAL, "refers to a map that the object has not");
 	if (map->ops == NULL)
-		return xdpvm_prog_fail(prog, i, -ENOTSUP, "map %s: maps of type %u are not supported",
-				       map->name, map->type);
+		return xdpvm_prog_fail(prog, i, -ENOTSUP, "map %s: maps of type %s (%u) are not "
+				       "supported", map->name, type_name(map->type), map->type);
 	prog->info[i].map = map;
 	if (map->type == BPF_MAP_TYPE_PROG_ARRAY)
 		map->jit_callers |= xdpvm_jit_wanted(prog);
@@ -62,6 +72,18 @@ link_map(struct xdpvm_prog *prog, uint32_t i, bool value)
 }
 
 static int
+refuse_ksym(const struct xdpvm_prog *prog, uint32_t i)
+{
+	bool call = xdpvm_is_call(&prog->insns[i], BPF_PSEUDO_KFUNC_CALL);
+	char names[256];
+
+	xdpvm_object_ksyms(prog->object, names, sizeof(names));
+	return xdpvm_prog_fail(prog, i, -ENOTSUP, "%s of the kernel (the object declares %s), which "
+			       "a program in user space cannot reach",
+			       call ? "calls a function" : "uses a symbol", names);
+}
+
+static int
 link_wide_load(struct xdpvm_prog *prog, uint32_t i)
 {
 	switch (prog->insns[i].src_reg) {
@@ -75,8 +97,7 @@ link_wide_load(struct xdpvm_prog *prog, uint32_t i)
 	case BPF_PSEUDO_MAP_IDX_VALUE:
 		return link_map(prog, i, true);
 	case BPF_PSEUDO_BTF_ID:
-		return xdpvm_prog_fail(prog, i, -ENOTSUP, "uses a variable of the kernel, which a "
-				       "program in user space cannot reach");
+		return refuse_ksym(prog, i);
 	default:
 		return xdpvm_prog_fail(prog, i, -EINVAL, "unknown kind of constant (%u)",
 				       prog->insns[i].src_reg);
@@ -91,8 +112,7 @@ link_call(struct xdpvm_prog *prog, uint32_t i)
 	if (insn->src_reg == BPF_PSEUDO_CALL)
 		return 0;
 	if (insn->src_reg == BPF_PSEUDO_KFUNC_CALL)
-		return xdpvm_prog_fail(prog, i, -ENOTSUP, "calls a function of the kernel (kfunc), "
-				       "which a program in user space cannot reach");
+		return refuse_ksym(prog, i);
 	if (insn->src_reg != 0)
 		return xdpvm_prog_fail(prog, i, -EINVAL, "unknown kind of call (%u)", insn->src_reg);
 	if (xdpvm_helper_get(insn->imm) == NULL)

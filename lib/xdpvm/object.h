@@ -50,6 +50,9 @@ void xdpvm_object_maps_free(struct xdpvm_object *object);
 /* slots.c: initial values of PROG_ARRAYs and maps of maps, from the object's .maps relocations. */
 int xdpvm_object_slots(struct xdpvm_object *object);
 
+/* ksyms.c: the kernel's functions and variables that the object declares, with commas. */
+void xdpvm_object_ksyms(const struct xdpvm_object *object, char *names, size_t size);
+
 /* lines.c: BTF line information of a linked program; no lines is no error. */
 void xdpvm_prog_lines(struct xdpvm_prog *prog);
 
