@@ -36,7 +36,7 @@ receive(struct mlx4x_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, uint32_
 			continue;
 		}
 		len = mlx4x_cqe_byte_count(cqe) - rxq->crc_len;
-		mlx4x_rx_rearm(rxq, mbuf);
+		mlx4x_rx_rearm(rxq, mbuf, 0);
 		mbuf->pkt_len = len;
 		mbuf->data_len = len;
 		mlx4x_rx_describe(rxq, mbuf, cqe, features);

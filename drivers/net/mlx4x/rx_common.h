@@ -85,13 +85,18 @@ mlx4x_rx_meaning_of(const struct mlx4x_rxq *rxq, const struct mlx4x_cqe *cqe, ui
 	return &rxq->meaning[idx];
 }
 
-/* The first word of a fresh mbuf: data_off, refcnt, nb_segs and port in one store. */
+/*
+ * The first word of a fresh mbuf: data_off, refcnt, nb_segs and port in one store. The
+ * frame begins moved bytes behind the headroom, or so many in front.
+ */
 static inline void
-mlx4x_rx_rearm(const struct mlx4x_rxq *rxq, struct rte_mbuf *mbuf)
+mlx4x_rx_rearm(const struct mlx4x_rxq *rxq, struct rte_mbuf *mbuf, ptrdiff_t moved)
 {
 	uint64_t *word = (uint64_t *)((uintptr_t)mbuf + offsetof(struct rte_mbuf, rearm_data));
 
-	*word = rxq->rearm;
+	static_assert(offsetof(struct rte_mbuf, data_off) == offsetof(struct rte_mbuf, rearm_data) &&
+		RTE_BYTE_ORDER == RTE_LITTLE_ENDIAN, "data_off can be added to");
+	*word = rxq->rearm + moved;
 }
 
 /* What a completion says of a frame, beyond its length. */

@@ -24,7 +24,7 @@ take_chain(struct mlx4x_rxq *rxq, struct rte_mbuf **slots, uint32_t len)
 		struct rte_mbuf *seg = slots[nb_segs];
 
 		slots[nb_segs++] = NULL;
-		mlx4x_rx_rearm(rxq, seg);
+		mlx4x_rx_rearm(rxq, seg, 0);
 		seg->data_off = 0;
 		seg->ol_flags = 0;
 		seg->data_len = RTE_MIN(len, seg->buf_len);
@@ -67,7 +67,7 @@ receive(struct mlx4x_rxq *rxq, struct rte_mbuf **pkts, uint16_t nb_pkts, uint32_
 				return mlx4x_rx_give_up(rxq, ci, nb, bytes);
 			continue;
 		}
-		mlx4x_rx_rearm(rxq, mbuf);
+		mlx4x_rx_rearm(rxq, mbuf, 0);
 		mbuf->pkt_len = len;
 		take_chain(rxq, slots, len);
 		mlx4x_rx_describe(rxq, mbuf, cqe, features);

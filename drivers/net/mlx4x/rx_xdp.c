@@ -38,7 +38,7 @@ struct burst {
 	size_t stride;
 	uint32_t run_end;		/* descriptor whose completion lies elsewhere */
 	uint32_t end;			/* descriptor that this poll does not handle */
-	uint8_t owner;			/* owner bit of completions that are there */
+	uint8_t good;			/* owner_sr_opcode of a good one that is there */
 
 	uint64_t bytes;
 	uint32_t ci;
@@ -141,9 +141,12 @@ static __rte_always_inline void
 replace_page(struct burst *b, bool computed)
 {
 	struct rte_mbuf *page = take_page(b->xdp);
+	uint32_t pos = b->ci;
 
+	if (unlikely(b->missing != 0))
+		pos += b->rxq->mask + 1 - b->missing;
 	if (likely(page != NULL)) {
-		if (likely(place(b->rxq, b->ci + b->rxq->mask + 1 - b->missing, page, computed)))
+		if (likely(place(b->rxq, pos, page, computed)))
 			return;
 		rte_mbuf_raw_free(page);
 	}
@@ -200,8 +203,7 @@ pass(struct burst *b, struct rte_mbuf *mbuf, const struct mlx4x_cqe *cqe, const 
 	const struct xdpvm_buff *buff = &b->xdp->buff;
 	bool head_moved = buff->data != frame, tail_moved = buff->data_end != frame + len;
 
-	mlx4x_rx_rearm(b->rxq, mbuf);
-	mbuf->data_off += buff->data - frame;
+	mlx4x_rx_rearm(b->rxq, mbuf, buff->data - frame);
 	mbuf->data_len = buff->data_end - buff->data;
 	mbuf->pkt_len = mbuf->data_len;
 	describe(b->rxq, mbuf, cqe, b->xdp->features, head_moved, tail_moved);
@@ -310,7 +312,7 @@ finish(struct burst *b, bool computed)
 	mlx4x_to_device();
 	*rxq->rq_db = rte_cpu_to_be_32(rxq->pi & UINT16_MAX);
 	if (b->nb_tx != 0) {
-		mlx4x_xdp_tx_flush(b->xdp->tx, b->nb_tx);
+		mlx4x_tx_publish(b->xdp->tx, b->xdp->tx->pi + b->nb_tx);
 		rxq->xdp_busy = true;
 		stats->xdp_tx += b->nb_tx;
 		stats->xdp_tx_doorbells++;
@@ -353,7 +355,7 @@ begin_run(struct burst *b)
 
 	b->cqe = (const uint8_t *)mlx4x_rxq_cqe(rxq, cq_ci);
 	b->stride = (size_t)1 << rxq->cqe_shift;
-	b->owner = cq_ci & size ? MLX4X_CQE_OWNER_MASK : 0;
+	b->good = MLX4X_CQE_OPCODE_RECV_SEND | (cq_ci & size ? MLX4X_CQE_OWNER_MASK : 0);
 	b->run_end = b->ci + RTE_MIN(b->end - b->ci, size - (cq_ci & rxq->mask));
 	return b->run_end != b->ci;
 }
@@ -368,9 +370,9 @@ enum completion {
 /* A completion that is not simply a good frame. */
 static __rte_noinline enum completion
 look_closer(struct mlx4x_rxq *rxq, const struct mlx4x_xdp *xdp, const struct mlx4x_cqe *cqe,
-	uint8_t owner, const uint8_t *frame)
+	uint8_t good, const uint8_t *frame)
 {
-	if ((mlx4x_load_relaxed(&cqe->owner_sr_opcode) ^ owner) & MLX4X_CQE_OWNER_MASK)
+	if ((mlx4x_load_relaxed(&cqe->owner_sr_opcode) ^ good) & MLX4X_CQE_OWNER_MASK)
 		return COMPLETION_NONE;
 	mlx4x_from_device();
 	if (mlx4x_rx_is_bad(cqe))
@@ -386,13 +388,12 @@ look_at(struct burst *b, const struct mlx4x_cqe *cqe, bool computed)
 {
 	struct mlx4x_rxq *rxq = b->rxq;
 
-	if (likely(mlx4x_load_relaxed(&cqe->owner_sr_opcode) ==
-			(MLX4X_CQE_OPCODE_RECV_SEND | b->owner))) {
+	if (likely(mlx4x_load_relaxed(&cqe->owner_sr_opcode) == b->good)) {
 		mlx4x_from_device();
 		if (likely(!mlx4x_cqe_is_bad_fcs(cqe)) && likely(!b->xdp->filters_loopback))
 			return COMPLETION_FRAME;
 	}
-	return look_closer(rxq, b->xdp, cqe, b->owner,
+	return look_closer(rxq, b->xdp, cqe, b->good,
 		frame_of(rxq, rxq->slots[b->ci & rxq->mask], computed));
 }
 

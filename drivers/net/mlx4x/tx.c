@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Sending frames of one segment: one descriptor of one block, written with two stores
- * of 16 bytes, of which the second makes it valid.
+ * Sending frames of one segment: one descriptor of one block. The data segments of all
+ * frames of a burst are written first, then the control segments, which make them valid.
  *
  * Blocks are not stamped when they are freed: in a ring of one-block descriptors the
  * first word of every block is always a control word, and that of the last lap has
@@ -12,9 +12,6 @@
 
 #include "tx_burst.h"
 #include "tx_common.h"
-
-/* Control segment and one data segment, in units of 16 bytes. */
-#define SINGLE_DS 2
 
 /* Checksum flags of a frame that is in no tunnel; only what was asked for. */
 static inline uint32_t
@@ -28,34 +25,38 @@ checksum_flags(uint64_t ol_flags)
 		(ol_flags >> (52 - 5) & MLX4X_WQE_L4_CSUM);
 }
 
-static inline uint32_t
-size_word(const struct rte_mbuf *mbuf)
+/* All of the control segment but its first word, which makes it valid. */
+static inline void
+write_offloads(struct mlx4x_wqe_ctrl *ctrl, const struct rte_mbuf *mbuf)
 {
-	if (mbuf->ol_flags & RTE_MBUF_F_TX_VLAN)
-		return mlx4x_wqe_size_word(mbuf->vlan_tci, MLX4X_WQE_INS_CVLAN, SINGLE_DS);
-	return mlx4x_wqe_size_word(0, 0, SINGLE_DS);
+	bool vlan = mbuf->ol_flags & RTE_MBUF_F_TX_VLAN;
+
+	ctrl->vlan_tag = vlan ? rte_cpu_to_be_16(mbuf->vlan_tci) : 0;
+	ctrl->ins_vlan = vlan ? MLX4X_WQE_INS_CVLAN : 0;
+	ctrl->fence_size = MLX4X_TX_SINGLE_DS;
+	ctrl->srcrb_flags = rte_cpu_to_be_32(MLX4X_TX_BASE_FLAGS | checksum_flags(mbuf->ol_flags));
+	ctrl->imm = 0;
 }
 
-static __rte_always_inline void
-write_wqe(struct mlx4x_txq *txq, uint32_t pi, const struct rte_mbuf *mbuf, rte_be32_t lkey,
-	uint32_t flags, bool offload)
+/* As mlx4x_tx_publish(), after write_offloads(). */
+static inline void
+publish_offloads(struct mlx4x_txq *txq, uint32_t end)
 {
-	uint8_t *wqe = mlx4x_txq_wqe(txq, pi);
-	uint32_t size = mlx4x_wqe_size_word(0, 0, SINGLE_DS);
+	struct mlx4x_wqe_ctrl *last = mlx4x_txq_wqe(txq, end - 1);
 
-	if (offload) {
-		flags |= checksum_flags(mbuf->ol_flags);
-		size = size_word(mbuf);
-	}
-	mlx4x_wqe_store_data(wqe + sizeof(struct mlx4x_wqe_ctrl), mbuf->data_len, lkey,
-		rte_pktmbuf_mtod(mbuf, uintptr_t));
+	last->srcrb_flags |= RTE_BE32(MLX4X_WQE_CQ_UPDATE);
 	mlx4x_to_device();
-	mlx4x_wqe_store(wqe, RTE_BE32(MLX4X_WQE_OPCODE_SEND) | mlx4x_tx_owner_be(txq, pi), size,
-		rte_cpu_to_be_32(flags), 0);
+	for (; txq->pi != end; txq->pi++) {
+		struct mlx4x_wqe_ctrl *ctrl = mlx4x_txq_wqe(txq, txq->pi);
+
+		mlx4x_store_relaxed(&ctrl->owner_opcode,
+			RTE_BE32(MLX4X_WQE_OPCODE_SEND) | mlx4x_tx_owner_be(txq, txq->pi));
+	}
+	mlx4x_tx_doorbell(txq);
 }
 
 /* A frame that cannot be sent as it is: finds its key, or counts why it goes. */
-static enum mlx4x_tx_verdict
+static __rte_always_inline enum mlx4x_tx_verdict
 check_frame(struct mlx4x_txq *txq, const struct rte_mbuf *mbuf, rte_be32_t *lkey)
 {
 	if (unlikely(mbuf->data_len < MLX4X_TX_MIN_LEN || mbuf->nb_segs != 1)) {
@@ -83,7 +84,6 @@ transmit(struct mlx4x_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pkts, bool o
 	}
 	for (i = 0; i < nb_pkts; i++) {
 		struct rte_mbuf *mbuf = pkts[i];
-		uint32_t flags = MLX4X_TX_BASE_FLAGS;
 		enum mlx4x_tx_verdict verdict;
 		rte_be32_t lkey;
 
@@ -96,9 +96,10 @@ transmit(struct mlx4x_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pkts, bool o
 			rte_pktmbuf_free(mbuf);
 			continue;
 		}
-		if (i + 1 == nb_pkts)
-			flags |= MLX4X_WQE_CQ_UPDATE;
-		write_wqe(txq, pi, mbuf, lkey, flags, offload);
+		mlx4x_wqe_write_data(mlx4x_txq_data(txq, pi), mbuf->data_len, lkey,
+			rte_pktmbuf_mtod(mbuf, uintptr_t));
+		if (offload)
+			write_offloads(mlx4x_txq_wqe(txq, pi), mbuf);
 		txq->slots[pi & txq->mask] = mbuf;
 		bytes += mbuf->data_len;
 		pi++;
@@ -106,8 +107,10 @@ transmit(struct mlx4x_txq *txq, struct rte_mbuf **pkts, uint16_t nb_pkts, bool o
 	if (likely(pi != txq->pi)) {
 		txq->stats.packets += pi - txq->pi;
 		txq->stats.bytes += bytes;
-		txq->pi = pi;
-		mlx4x_tx_doorbell(txq);
+		if (offload)
+			publish_offloads(txq, pi);
+		else
+			mlx4x_tx_publish(txq, pi);
 	}
 	return i;
 }

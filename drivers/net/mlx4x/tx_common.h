@@ -47,6 +47,13 @@ mlx4x_txq_wqe(const struct mlx4x_txq *txq, uint32_t i)
 	return txq->wqes + ((size_t)(i & txq->mask) << MLX4X_TXBB_SHIFT);
 }
 
+/* The data segment of a single-segment descriptor in block i. */
+static inline struct mlx4x_wqe_data *
+mlx4x_txq_data(const struct mlx4x_txq *txq, uint32_t i)
+{
+	return (struct mlx4x_wqe_data *)((struct mlx4x_wqe_ctrl *)mlx4x_txq_wqe(txq, i) + 1);
+}
+
 /* The owner bit that makes block i valid. */
 static inline rte_be32_t
 mlx4x_tx_owner_be(const struct mlx4x_txq *txq, uint32_t i)
@@ -54,21 +61,25 @@ mlx4x_tx_owner_be(const struct mlx4x_txq *txq, uint32_t i)
 	return i & (txq->mask + 1) ? RTE_BE32(MLX4X_WQE_OWNER) : 0;
 }
 
-/* 16 bytes in one store, so that the device sees none of them or all. */
-static inline void
-mlx4x_wqe_store(void *dst, uint32_t w0, uint32_t w1, uint32_t w2, uint32_t w3)
+/* 16 bytes that one store can write, so that the device sees none of them or all. */
+static inline xmm_t
+mlx4x_wqe_unit(uint32_t w0, uint32_t w1, uint32_t w2, uint32_t w3)
 {
-	rte_xmm_t words = { .u32 = { w0, w1, w2, w3 } };
-
-	*(xmm_t *)dst = words.x;
+#ifdef RTE_ARCH_X86
+	/* gcc takes stores of the union below apart again. */
+	return _mm_set_epi32(w3, w2, w1, w0);
+#else
+	return ((rte_xmm_t){ .u32 = { w0, w1, w2, w3 } }).x;
+#endif
 }
 
+/* A data segment. It is not the device's before the control segment says so. */
 static inline void
-mlx4x_wqe_store_data(void *dst, uint32_t len, rte_be32_t lkey, uintptr_t addr)
+mlx4x_wqe_write_data(struct mlx4x_wqe_data *seg, uint32_t len, rte_be32_t lkey, uintptr_t addr)
 {
-	rte_be64_t addr_be = rte_cpu_to_be_64(addr);
-
-	mlx4x_wqe_store(dst, rte_cpu_to_be_32(len), lkey, (uint32_t)addr_be, addr_be >> 32);
+	seg->byte_count = rte_cpu_to_be_32(len);
+	seg->lkey = lkey;
+	seg->addr = rte_cpu_to_be_64(addr);
 }
 
 /*
@@ -167,6 +178,44 @@ mlx4x_tx_doorbell(struct mlx4x_txq *txq)
 {
 	mlx4x_before_doorbell();
 	rte_write32_relaxed(txq->doorbell_qpn, mlx4x_uar[txq->dev_id] + MLX4X_SEND_DOORBELL);
+}
+
+/* Control segment and one data segment, in units of 16 bytes. */
+#define MLX4X_TX_SINGLE_DS 2
+
+/* The control segment of block pi for a single segment without offload. */
+static inline xmm_t
+mlx4x_tx_plain_ctrl(const struct mlx4x_txq *txq, uint32_t pi, uint32_t more_flags)
+{
+	return mlx4x_wqe_unit(RTE_BE32(MLX4X_WQE_OPCODE_SEND) | mlx4x_tx_owner_be(txq, pi),
+		mlx4x_wqe_size_word(0, 0, MLX4X_TX_SINGLE_DS),
+		rte_cpu_to_be_32(MLX4X_TX_BASE_FLAGS | more_flags), 0);
+}
+
+/*
+ * Writes the control segments of single segments without offload, from pi to end, whose
+ * data segments are written; moves pi and rings the doorbell. Only the burst as a whole
+ * knows its last frame, which asks for the completion.
+ */
+static inline void
+mlx4x_tx_publish(struct mlx4x_txq *txq, uint32_t end)
+{
+	uint32_t pi = txq->pi, last = end - 1;
+
+	mlx4x_to_device();
+	while (pi != last) {
+		/* Up to where the ring starts over all are alike. */
+		uint32_t lap_end = RTE_ALIGN_FLOOR(pi, txq->mask + 1) + txq->mask + 1;
+		uint32_t n = RTE_MIN(last - pi, lap_end - pi);
+		xmm_t ctrl = mlx4x_tx_plain_ctrl(txq, pi, 0);
+		uint8_t *wqe = mlx4x_txq_wqe(txq, pi);
+
+		for (pi += n; n != 0; n--, wqe += MLX4X_TXBB_SIZE)
+			*(xmm_t *)wqe = ctrl;
+	}
+	*(xmm_t *)mlx4x_txq_wqe(txq, last) = mlx4x_tx_plain_ctrl(txq, last, MLX4X_WQE_CQ_UPDATE);
+	txq->pi = end;
+	mlx4x_tx_doorbell(txq);
 }
 
 #endif /* MLX4X_TX_COMMON_H */

@@ -41,14 +41,13 @@ publish(struct mlx4x_txq *txq, uint32_t pi, struct draft *draft)
 {
 	const struct rte_mbuf *mbuf = draft->mbuf;
 	bool vlan = mbuf->ol_flags & RTE_MBUF_F_TX_VLAN;
-	rte_xmm_t *ctrl = &draft->unit[0];
 	uint32_t u;
 
-	ctrl->u32[0] = rte_cpu_to_be_32(draft->opcode) | mlx4x_tx_owner_be(txq, pi);
-	ctrl->u32[1] = mlx4x_wqe_size_word(vlan ? mbuf->vlan_tci : 0,
-		vlan ? MLX4X_WQE_INS_CVLAN : 0, draft->ds);
-	ctrl->u32[2] = rte_cpu_to_be_32(draft->flags);
-	ctrl->u32[3] = 0;
+	draft->unit[0].x = mlx4x_wqe_unit(
+		rte_cpu_to_be_32(draft->opcode) | mlx4x_tx_owner_be(txq, pi),
+		mlx4x_wqe_size_word(vlan ? mbuf->vlan_tci : 0, vlan ? MLX4X_WQE_INS_CVLAN : 0,
+			draft->ds),
+		rte_cpu_to_be_32(draft->flags), 0);
 	for (u = draft->ds; u-- != 0;) {
 		if (u % 4 == 0)
 			mlx4x_to_device();
@@ -111,6 +110,7 @@ add_segments(struct mlx4x_txq *txq, struct draft *draft, const struct rte_mbuf *
 	for (; seg != NULL; seg = seg->next, skip = 0) {
 		uint32_t len = seg->data_len - skip;
 		uintptr_t addr = rte_pktmbuf_mtod(seg, uintptr_t) + skip;
+		rte_be64_t addr_be = rte_cpu_to_be_64(addr);
 		enum mlx4x_tx_verdict verdict;
 		rte_be32_t lkey;
 
@@ -119,7 +119,8 @@ add_segments(struct mlx4x_txq *txq, struct draft *draft, const struct rte_mbuf *
 		verdict = mlx4x_tx_lkey(txq, addr, len, &lkey);
 		if (verdict != MLX4X_TX_SEND)
 			return verdict;
-		mlx4x_wqe_store_data(&draft->unit[draft->ds++], len, lkey, addr);
+		draft->unit[draft->ds++].x = mlx4x_wqe_unit(rte_cpu_to_be_32(len), lkey,
+			(uint32_t)addr_be, addr_be >> 32);
 	}
 	return MLX4X_TX_SEND;
 }

@@ -68,21 +68,3 @@ mlx4x_xdp_tx_drain(struct mlx4x_txq *txq, struct mlx4x_xdp *xdp)
 	}
 	return txq->ci != txq->pi;
 }
-
-void
-mlx4x_xdp_tx_flush(struct mlx4x_txq *txq, uint32_t nb)
-{
-	const uint32_t size = mlx4x_wqe_size_word(0, 0, MLX4X_XDP_TX_DS);
-	uint32_t pi = txq->pi, last = pi + nb - 1;
-
-	mlx4x_to_device();
-	for (; pi != last; pi++)
-		mlx4x_wqe_store(mlx4x_txq_wqe(txq, pi),
-			RTE_BE32(MLX4X_WQE_OPCODE_SEND) | mlx4x_tx_owner_be(txq, pi), size,
-			RTE_BE32(MLX4X_TX_BASE_FLAGS), 0);
-	mlx4x_wqe_store(mlx4x_txq_wqe(txq, last),
-		RTE_BE32(MLX4X_WQE_OPCODE_SEND) | mlx4x_tx_owner_be(txq, last), size,
-		RTE_BE32(MLX4X_TX_BASE_FLAGS | MLX4X_WQE_CQ_UPDATE), 0);
-	txq->pi = last + 1;
-	mlx4x_tx_doorbell(txq);
-}

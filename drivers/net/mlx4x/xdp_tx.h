@@ -13,14 +13,8 @@
 #include "tx_common.h"
 #include "xdp.h"
 
-/* Control segment and one data segment, in units of 16 bytes. */
-#define MLX4X_XDP_TX_DS 2
-
 /* Takes the pages of completed frames back. Frames are then still on their way if true. */
 bool mlx4x_xdp_tx_drain(struct mlx4x_txq *txq, struct mlx4x_xdp *xdp);
-
-/* Makes nb frames valid from where the last flush ended, and rings the doorbell. */
-void mlx4x_xdp_tx_flush(struct mlx4x_txq *txq, uint32_t nb);
 
 /* Frames that the ring can take; 0 while it is in error. */
 static inline uint32_t
@@ -34,10 +28,10 @@ static inline void
 mlx4x_xdp_tx_put(struct mlx4x_txq *txq, uint32_t nb, struct rte_mbuf *page, const uint8_t *data,
 	uint32_t len, rte_be32_t lkey)
 {
-	uint8_t *wqe = mlx4x_txq_wqe(txq, txq->pi + nb);
+	uint32_t pi = txq->pi + nb;
 
-	mlx4x_wqe_store_data(wqe + sizeof(struct mlx4x_wqe_ctrl), len, lkey, (uintptr_t)data);
-	txq->slots[(txq->pi + nb) & txq->mask] = page;
+	mlx4x_wqe_write_data(mlx4x_txq_data(txq, pi), len, lkey, (uintptr_t)data);
+	txq->slots[pi & txq->mask] = page;
 }
 
 #endif /* MLX4X_XDP_TX_H */
