@@ -130,8 +130,8 @@ def test_send_error(bed):
     pmd = start_testpmd(bed, ["--ports", "1", "--wire", "1=sink"], ["--forward-mode=txonly"])
     pmd.cmd("start")
     wait_until(lambda: pmd.port_counters(1)["tx_frames"] > 1000, "frames")
-    pmd.ctl("inject", "tx_error:port=1,syndrome=4")
     before = pmd.port_counters(1)["tx_frames"]
+    pmd.ctl("inject", "tx_error:port=1,syndrome=4")
     contract("send-error", happens(lambda: pmd.stats(0)["TX-errors"] > 0 and
                                    pmd.port_counters(1)["tx_frames"] > before + 10000),
              "the error is counted and the queue recovers")
