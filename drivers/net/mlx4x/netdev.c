@@ -186,7 +186,8 @@ read_link(const struct mlx4x_port *port, struct rte_eth_link *link)
 		return ret;
 	memset(link, 0, sizeof(*link));
 	link->link_status = (ifr.ifr_flags & IFF_UP) && (ifr.ifr_flags & IFF_RUNNING);
-	speed = ethtool_cmd_speed(&edata);
+	/* Not ethtool_cmd_speed(): it shifts the unknown speed out of an int. */
+	speed = (uint32_t)edata.speed_hi << 16 | edata.speed;
 	if (link->link_status == RTE_ETH_LINK_UP)
 		link->link_speed = speed == (uint32_t)SPEED_UNKNOWN ?
 			RTE_ETH_SPEED_NUM_UNKNOWN : speed;
