@@ -106,7 +106,7 @@ def happens(condition, timeout=4.0):
     """Whether it becomes true in time, and before testpmd dies of it."""
     try:
         return bool(wait_until(condition, "", timeout))
-    except testbed.Failure:
+    except (testbed.Failure, KeyError):
         return False
 
 

@@ -360,7 +360,9 @@ def test_proc_info_as_secondary(bed):
     """dpdk-proc-info maps the doorbell page through the descriptor that the primary sends."""
     prefix = bed.prefix
     pmd = start_testpmd(bed, ["--ports", "1", "--wire", "1=gen:count=1000,hold=1"],
-                        ["--forward-mode=rxonly"], file_prefix=prefix)
+                        ["--forward-mode=rxonly"], file_prefix=prefix,
+                        # A place that is free in both, also below a sanitizer.
+                        eal=["--base-virtaddr=0x200000000000"])
     pmd.cmd("start")
     pmd.ctl("go")
     wait_until(lambda: pmd.stats(0)["RX-packets"] == 1000, "1000 frames")
