@@ -7,12 +7,15 @@
  * - every mempool that may hold packets, when a port of the device first starts or
  *   when the pool is populated later; one region for each contiguous part of it;
  * - what the application maps with rte_dev_dma_map();
- * - any other memory that DPDK knows (rte_extmem_register(), buffers attached from
- *   rte_malloc()), when a send queue first meets it: recovery.c asks for that.
+ * - DPDK's own memory (buffers attached from rte_malloc()), when a send queue first
+ *   meets it: recovery.c asks for that. External memory is not registered that way,
+ *   because DPDK does not tell when it goes.
  *
  * A region goes when its pool is destroyed, when it is unmapped, or when DPDK gives
- * its pages back. What the data path reads is the table in struct mlx4x_dev, which
- * other processes see too; it is guarded by a sequence count.
+ * its pages back. If DPDK gives back a part only, frames on their way may lie in the
+ * rest: its key stays, and only the part is not found any more. What the data path
+ * reads is the table in struct mlx4x_dev, which other processes see too; it is guarded
+ * by a sequence count.
  *
  * Callbacks of DPDK's memory hotplug come with its lock held and take mr_lock;
  * therefore no function of DPDK's memory is called while mr_lock is held.
@@ -33,12 +36,19 @@
 
 #define MAX_POOL_RANGES 512
 
+/* A key of the device, and how many pieces of its region are in use. */
+struct mr_key {
+	struct ibv_mr *ibv;
+	unsigned int nb_pieces;
+};
+
+/* A piece of a region: all of it, unless DPDK gave pages in the middle back. */
 struct mlx4x_mr {
 	TAILQ_ENTRY(mlx4x_mr) next;
-	struct ibv_mr *ibv;
+	struct mr_key *key;
 	uintptr_t start;
 	size_t len;
-	const void *owner;	/* mempool, &dma_mapped, or NULL: DPDK's memory */
+	const void *owner;	/* mempool, &dma_mapped, or NULL: found by a send queue */
 };
 
 static const char dma_mapped;
@@ -69,7 +79,7 @@ publish(struct mlx4x_dev *dev)
 			break;
 		table->range[nb].start = mr->start;
 		table->range[nb].len = mr->len;
-		table->range[nb].lkey = rte_cpu_to_be_32(mr->ibv->lkey);
+		table->range[nb].lkey = rte_cpu_to_be_32(mr->key->ibv->lkey);
 		nb++;
 	}
 	table->nb_ranges = nb;
@@ -88,11 +98,55 @@ find_mr(struct mlx4x_dev *dev, const void *owner, uintptr_t start, size_t len)
 	return NULL;
 }
 
+/* Adds a piece of a region. mr_lock is held. */
+static int
+add_piece(struct mlx4x_dev *dev, struct mr_key *key, uintptr_t start, size_t len,
+	const void *owner)
+{
+	struct mlx4x_mr *mr = calloc(1, sizeof(*mr));
+
+	if (mr == NULL)
+		return -ENOMEM;
+	mr->key = key;
+	mr->start = start;
+	mr->len = len;
+	mr->owner = owner;
+	key->nb_pieces++;
+	TAILQ_INSERT_TAIL(&dev->mrs, mr, next);
+	return 0;
+}
+
+static void
+drop_key(struct mr_key *key)
+{
+	if (key->nb_pieces != 0)
+		return;
+	ibv_dereg_mr(key->ibv);
+	free(key);
+}
+
+static struct mr_key *
+create_key(struct mlx4x_dev *dev, uintptr_t start, size_t len)
+{
+	struct mr_key *key = calloc(1, sizeof(*key));
+
+	if (key == NULL) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	key->ibv = ibv_reg_mr(dev->pd, (void *)start, len, IBV_ACCESS_LOCAL_WRITE);
+	if (key->ibv != NULL)
+		return key;
+	free(key);
+	return NULL;
+}
+
 /* Registers one range. mr_lock is held. */
 static int
 register_range(struct mlx4x_dev *dev, uintptr_t start, size_t len, const void *owner)
 {
-	struct mlx4x_mr *mr;
+	struct mr_key *key;
+	int ret;
 
 	if (find_mr(dev, owner, start, len) != NULL)
 		return 0;
@@ -101,33 +155,29 @@ register_range(struct mlx4x_dev *dev, uintptr_t start, size_t len, const void *o
 			MLX4X_MR_MAX_RANGES);
 		return -ENOSPC;
 	}
-	mr = calloc(1, sizeof(*mr));
-	if (mr == NULL)
-		return -ENOMEM;
-	mr->ibv = ibv_reg_mr(dev->pd, (void *)start, len, IBV_ACCESS_LOCAL_WRITE);
-	if (mr->ibv == NULL) {
-		int ret = -errno;
-
+	key = create_key(dev, start, len);
+	if (key == NULL) {
+		ret = errno != 0 ? -errno : -EIO;
 		MLX4X_INIT_LOG(ERR, "%s: cannot register %zu bytes at %p: %s", dev->pci->name, len,
 			(void *)start, strerror(-ret));
-		free(mr);
 		return ret;
 	}
-	mr->start = start;
-	mr->len = len;
-	mr->owner = owner;
-	TAILQ_INSERT_TAIL(&dev->mrs, mr, next);
-	publish(dev);
-	return 0;
+	ret = add_piece(dev, key, start, len, owner);
+	if (ret != 0)
+		drop_key(key);
+	else
+		publish(dev);
+	return ret;
 }
 
-/* Takes a region out of the table, then out of the device. mr_lock is held. */
+/* Takes a piece out of the table, then, with its last piece, the region. mr_lock is held. */
 static void
 unregister(struct mlx4x_dev *dev, struct mlx4x_mr *mr)
 {
 	TAILQ_REMOVE(&dev->mrs, mr, next);
 	publish(dev);
-	ibv_dereg_mr(mr->ibv);
+	mr->key->nb_pieces--;
+	drop_key(mr->key);
 	free(mr);
 }
 
@@ -241,11 +291,13 @@ mlx4x_mr_add_pool(struct mlx4x_dev *dev, struct rte_mempool *mp)
 	struct pinned_walk walk = { .dev = dev };
 	int ret = register_chunks(dev, mp);
 
-	if (ret == 0 && has_pinned_buffers(mp)) {
-		rte_mempool_obj_iter(mp, register_pinned, &walk);
-		ret = walk.ret;
-	}
-	return ret;
+	if (ret != 0 || !has_pinned_buffers(mp))
+		return ret;
+	rte_mempool_obj_iter(mp, register_pinned, &walk);
+	if (walk.ret != 0)
+		MLX4X_INIT_LOG(ERR, "%s: the external buffers of mempool %s are not registered; "
+			"use rte_dev_dma_map()", dev->pci->name, mp->name);
+	return walk.ret;
 }
 
 /* 1 and the range if all buffers of a registered pool lie in one region, else 0. */
@@ -264,7 +316,7 @@ mlx4x_mr_pool_is_one_range(struct mlx4x_dev *dev, struct rte_mempool *mp,
 			continue;
 		range->start = mr->start;
 		range->len = mr->len;
-		range->lkey = rte_cpu_to_be_32(mr->ibv->lkey);
+		range->lkey = rte_cpu_to_be_32(mr->key->ibv->lkey);
 		nb++;
 	}
 	pthread_mutex_unlock(&dev->mr_lock);
@@ -272,36 +324,40 @@ mlx4x_mr_pool_is_one_range(struct mlx4x_dev *dev, struct rte_mempool *mp,
 }
 
 struct memseg_walk {
+	struct mlx4x_dev *dev;
 	uintptr_t addr;
-	struct range found;
+	int ret;
 };
 
+/*
+ * Called for each contiguous run of memory, under DPDK's lock for it: the run cannot
+ * be given back before it is registered.
+ */
 static int
-find_run(const struct rte_memseg_list *msl, const struct rte_memseg *ms, size_t len, void *opaque)
+register_run(const struct rte_memseg_list *msl, const struct rte_memseg *ms, size_t len,
+	void *opaque)
 {
 	struct memseg_walk *walk = opaque;
 	uintptr_t start = (uintptr_t)ms->addr;
 
 	if (walk->addr < start || walk->addr - start >= len)
 		return 0;
-	walk->found.start = start;
-	walk->found.end = start + len;
+	if (msl->external)
+		return 1;
+	pthread_mutex_lock(&walk->dev->mr_lock);
+	walk->ret = register_range(walk->dev, start, len, NULL);
+	pthread_mutex_unlock(&walk->dev->mr_lock);
 	return 1;
 }
 
-/* Registers the contiguous run of DPDK's memory that holds an address. */
+/* Registers the contiguous run of DPDK's own memory that holds an address. */
 int
 mlx4x_mr_add_memseg(struct mlx4x_dev *dev, uintptr_t addr)
 {
-	struct memseg_walk walk = { .addr = addr };
-	int ret;
+	struct memseg_walk walk = { .dev = dev, .addr = addr, .ret = -EFAULT };
 
-	if (rte_memseg_contig_walk(find_run, &walk) != 1)
-		return -EFAULT;
-	pthread_mutex_lock(&dev->mr_lock);
-	ret = register_range(dev, walk.found.start, walk.found.end - walk.found.start, NULL);
-	pthread_mutex_unlock(&dev->mr_lock);
-	return ret;
+	rte_memseg_contig_walk(register_run, &walk);
+	return walk.ret;
 }
 
 /*
@@ -346,7 +402,21 @@ pool_event(enum rte_mempool_event event, struct rte_mempool *mp, void *opaque)
 		unregister_owner(opaque, mp);
 }
 
-/* DPDK takes pages back: no region may cover them any more. */
+/* Takes [start, end) out of a piece. mr_lock is held. */
+static void
+cut(struct mlx4x_dev *dev, struct mlx4x_mr *mr, uintptr_t start, uintptr_t end)
+{
+	uintptr_t mr_end = mr->start + mr->len;
+
+	/* Without memory for the pieces that stay, the whole region goes. */
+	if (mr->start < start)
+		add_piece(dev, mr->key, mr->start, start - mr->start, mr->owner);
+	if (end < mr_end)
+		add_piece(dev, mr->key, end, mr_end - end, mr->owner);
+	unregister(dev, mr);
+}
+
+/* DPDK takes pages back: nothing in them may be found any more. */
 static void
 memory_event(enum rte_mem_event event, const void *addr, size_t len, void *opaque)
 {
@@ -360,7 +430,7 @@ memory_event(enum rte_mem_event event, const void *addr, size_t len, void *opaqu
 	for (mr = TAILQ_FIRST(&dev->mrs); mr != NULL; mr = next) {
 		next = TAILQ_NEXT(mr, next);
 		if (mr->start < start + len && start < mr->start + mr->len)
-			unregister(dev, mr);
+			cut(dev, mr, start, start + len);
 	}
 	pthread_mutex_unlock(&dev->mr_lock);
 }

@@ -77,7 +77,7 @@ register_wanted(struct mlx4x_txq *txq)
 	ret = mlx4x_mr_add_memseg(txq->port->dev, addr);
 	if (ret != 0) {
 		MLX4X_LOG(txq->port, WARNING, "Tx queue %u: frames at %p cannot be sent, their memory "
-			"is unknown to DPDK; use rte_dev_dma_map()", txq->idx, (void *)addr);
+			"is not registered; use rte_dev_dma_map()", txq->idx, (void *)addr);
 		mlx4x_store_release(&txq->refused_addr, addr);
 	}
 	mlx4x_store_release(&txq->wanted_addr, 0);
