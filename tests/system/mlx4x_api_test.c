@@ -239,6 +239,122 @@ test_pool_comes_and_goes(void)
 	return 0;
 }
 
+/* One registration for a pool, none for traffic, stops and starts. */
+static int
+test_registrations(void)
+{
+	struct rte_eth_conf conf = { 0 };
+	long before, i;
+
+	CHECK(self_start(&conf) == 0);
+	before = card_counter("registrations");
+	CHECK(card_counter("live_mpts") == 1);
+	for (i = 0; i < 3; i++) {
+		CHECK(echo(new_frame(i), i) == 0);
+		CHECK(rte_eth_dev_stop(PORT) == 0);
+		CHECK(rte_eth_dev_start(PORT) == 0);
+	}
+	CHECK(card_counter("registrations") == before);
+	return 0;
+}
+
+/* The pool of the receive queue is replaced while the port is stopped. */
+static int
+test_pool_replaced(void)
+{
+	struct rte_eth_conf conf = { 0 };
+	struct rte_mempool *first = pool;
+	unsigned int i;
+
+	for (i = 0; i < 5; i++) {
+		struct rte_mempool *other = rte_pktmbuf_pool_create("other", 511, 0, 0,
+			i % 2 ? 2176 : 4096, SOCKET_ID_ANY);
+		int ret;
+
+		CHECK(other != NULL);
+		pool = other;
+		ret = self_start(&conf) == 0 ? echo(new_frame(i), i) : -1;
+		pool = first;
+		CHECK(ret == 0);
+		CHECK(rte_eth_dev_stop(PORT) == 0);
+		CHECK(rte_mempool_in_use_count(other) == 0);
+		rte_mempool_free(other);
+	}
+	CHECK(self_start(&conf) == 0);
+	return echo(new_frame(i), i);
+}
+
+/*
+ * DPDK's heap grows by pages, which are given back later. Frames in what stays of a
+ * region are sent with its key; what went is registered anew when it comes back.
+ */
+static int
+test_memory_hotplug(void)
+{
+	const size_t size = 64 << 20;	/* more than EAL had at start (-m 64) */
+	struct rte_eth_conf conf = { 0 };
+	long before;
+	unsigned int i;
+
+	CHECK(self_start(&conf) == 0);
+	nb_released = 0;
+	for (i = 0; i < 3; i++) {
+		void *stays = rte_malloc(NULL, size, 64), *goes = rte_malloc(NULL, size, 64);
+
+		CHECK(stays != NULL && goes != NULL);
+		before = card_counter("registrations");
+		CHECK(echo(external_frame(stays, 4096, 1), 1) == 0);
+		CHECK(card_counter("registrations") > before);
+		CHECK(is_released(3 * i + 1));
+		CHECK(echo(external_frame(goes, 4096, 2), 2) == 0);
+		CHECK(is_released(3 * i + 2));
+		before = card_counter("registrations");
+		rte_free(goes);
+		CHECK(echo(external_frame(stays, 4096, 3), 3) == 0);
+		CHECK(is_released(3 * i + 3));
+		CHECK(card_counter("registrations") == before);
+		rte_free(stays);
+	}
+	CHECK(send_errors() == 0);
+	return 0;
+}
+
+/* A pool whose buffers are the application's own memory, to receive into and to send from. */
+static int
+test_external_pool(void)
+{
+	const size_t size = 4 << 20;
+	struct rte_eth_conf conf = { 0 };
+	struct rte_mempool *first = pool, *other;
+	struct rte_pktmbuf_extmem memory = { .buf_len = size, .elt_size = 2176 };
+	struct rte_eth_dev_info info;
+	int ret;
+
+	memory.buf_ptr = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	memory.buf_iova = RTE_BAD_IOVA;
+	CHECK(memory.buf_ptr != MAP_FAILED);
+	CHECK(rte_eth_dev_info_get(PORT, &info) == 0);
+	CHECK(rte_extmem_register(memory.buf_ptr, size, NULL, 0, 4096) == 0);
+	other = rte_pktmbuf_pool_create_extbuf("external", 1023, 0, 0, 2176, SOCKET_ID_ANY, &memory, 1);
+	CHECK(other != NULL);
+	pool = other;
+	ret = self_start(&conf);	/* not mapped for the device: refused with a sentence */
+	pool = first;
+	CHECK(ret != 0);
+	CHECK(rte_dev_dma_map(info.device, memory.buf_ptr, 0, size) == 0);
+	pool = other;
+	ret = self_start(&conf) == 0 ? echo(new_frame(1), 1) : -1;
+	pool = first;
+	CHECK(ret == 0);
+	CHECK(rte_eth_dev_stop(PORT) == 0);
+	CHECK(rte_mempool_in_use_count(other) == 0);
+	rte_mempool_free(other);
+	CHECK(rte_dev_dma_unmap(info.device, memory.buf_ptr, 0, size) == 0);
+	CHECK(rte_extmem_unregister(memory.buf_ptr, size) == 0);
+	munmap(memory.buf_ptr, size);
+	return 0;
+}
+
 /* Frames that no descriptor can hold do not block those behind them. */
 static int
 test_malformed(void)
@@ -368,6 +484,7 @@ test_runtime_tx_queue(void)
 }
 
 static const struct self_test tests[] = {
+	{ "registrations", test_registrations },	/* before those that use other memory */
 	{ "interrupts", test_interrupts },
 	{ "descriptors", test_descriptors },
 	{ "done_cleanup", test_done_cleanup },
@@ -375,6 +492,9 @@ static const struct self_test tests[] = {
 	{ "heap_memory", test_heap_memory },
 	{ "unknown_memory", test_unknown_memory },
 	{ "pool_comes_and_goes", test_pool_comes_and_goes },
+	{ "pool_replaced", test_pool_replaced },
+	{ "memory_hotplug", test_memory_hotplug },
+	{ "external_pool", test_external_pool },
 	{ "malformed", test_malformed },
 	{ "starvation", test_starvation },
 	{ "reset", test_reset },

@@ -15,7 +15,7 @@ def run_program(bed, name, *options, memory=("--in-memory",), strict=True, timeo
     strict = ["--strict"] if strict else []
     card = Card(bed, [*strict, "--ports", "1", "--wire", "1=self", *options],
                 ["env", f"CARD_CONTROL={bed.path('control1')}", program, "-d", DRIVER, "-l", "0",
-                 "-m", "192", *memory, "--no-telemetry", "-a", PCI_ADDRESS])
+                 "-m", "64", *memory, "--no-telemetry", "-a", PCI_ADDRESS])
     status = card.finish(timeout)
     print(card.output)
     check_equal(status, 0, "exit status")
