@@ -1,0 +1,78 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The example applications on net_mlx4x and the strict card."""
+
+import os
+import signal
+
+from scapy.all import ARP, IP, UDP, Ether, Raw, rdpcap, wrpcap
+
+from lib import bed as testbed
+from lib.bed import PCI_ADDRESS, Card, build_dir, check, check_equal, wait_until
+
+DRIVER = os.path.join(build_dir(), "drivers", "net", "mlx4x", "librte_net_mlx4x.so")
+MAC = ("00:02:c9:00:00:01", "00:02:c9:00:00:02")
+OTHER = "02:00:00:00:00:99"
+
+
+def start(bed, name, ready, *options):
+    bed.require_hugepages()
+    card = Card(bed, ["--strict", *options],
+                [os.path.join(build_dir(), "examples", name), "-d", DRIVER, "-l", "0", "-m", "64",
+                 "--in-memory", "--no-telemetry", "-a", PCI_ADDRESS])
+    card.wait_for(f"^{ready}$", timeout=30)
+    return card
+
+
+def end(card):
+    os.kill(card.process.pid, signal.SIGINT)
+    check_equal(card.finish(20), 0, f"exit status: {card.output[-500:]}")
+    census = card.final_counters()["census"]
+    check_equal({name: nb for name, nb in census.items() if nb}, {}, "objects at the end")
+
+
+def udp(number, dst="198.18.1.5", ttl=64):
+    return Ether(dst=MAC[0], src=OTHER) / IP(src="198.18.0.1", dst=dst, ttl=ttl, id=number) / \
+        UDP(sport=1, dport=2) / Raw(bytes([number & 255]) * 60)
+
+
+def test_reflect(bed):
+    """Every frame comes back, in order, with its addresses swapped."""
+    sent = [udp(number) for number in range(300)]
+    wrpcap(bed.path("in.pcap"), sent)
+    card = start(bed, "reflect", "reflecting", "--ports", "1", "--wire",
+                 f"1=pcap:rx={bed.path('in.pcap')},tx={bed.path('out.pcap')},loop=1,hold=1")
+    card.ctl("go")
+    wait_until(lambda: card.port_counters(1)["tx_frames"] == 300, "300 frames", 20)
+    end(card)
+    check("300 frames in, 300 out" in card.output, card.output[-200:])
+    for got, want in zip(rdpcap(bed.path("out.pcap")), sent):
+        want[Ether].dst, want[Ether].src = OTHER, MAC[0]
+        check_equal(bytes(got), bytes(want), "a frame")
+
+
+def test_sleepy_router(bed):
+    """It sleeps until frames come, wakes by interrupt, and routes them right."""
+    good = [udp(number) for number in range(200)]
+    bad = [udp(1, ttl=1), udp(2, dst="203.0.113.1"), Ether(dst=MAC[0], src=OTHER) / ARP()]
+    wrpcap(bed.path("in.pcap"), good[:100] + bad + good[100:])
+    card = start(bed, "sleepy_router", "routing",
+                 "--wire", f"1=pcap:rx={bed.path('in.pcap')},loop=1,hold=1",
+                 "--wire", f"2=pcap:tx={bed.path('out.pcap')}")
+    wait_until(lambda: card.counters()["device"]["cq_arms"] >= 2, "both ports armed", 20)
+    check_equal(card.counters()["device"]["completion_events"], 0, "interrupts without traffic")
+    card.ctl("go")
+    wait_until(lambda: card.port_counters(2)["tx_frames"] == 200, "200 frames", 20)
+    check(card.counters()["device"]["completion_events"] > 0, "an interrupt woke it")
+    end(card)
+    check("times asleep" in card.output, card.output[-200:])
+    routed = rdpcap(bed.path("out.pcap"))
+    check_equal(len(routed), 200, "frames routed")
+    for got, want in zip(routed, good):
+        want[Ether].dst, want[Ether].src, want[IP].ttl = "ff:ff:ff:ff:ff:ff", MAC[1], 63
+        del want[IP].chksum
+        check_equal(bytes(got), bytes(want), "a frame")
+
+
+if __name__ == "__main__":
+    testbed.main(globals())
