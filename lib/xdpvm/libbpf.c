@@ -32,8 +32,12 @@ static void
 keep_reason(struct xdpvm_capture *capture, char *message)
 {
 	message[strcspn(message, "\n")] = '\0';
-	/* The first warning names the cause; those after it say that so the whole failed. */
-	if (capture->reason == NULL && message[0] != '\0')
+	/*
+	 * The first warning names the cause; those after it say that so the whole failed. That a
+	 * map is tried once more without BTF is no cause.
+	 */
+	if (capture->reason == NULL && message[0] != '\0' &&
+	    strstr(message, "Retrying without BTF") == NULL)
 		capture->reason = strdup(strncmp(message, "libbpf: ", 8) == 0 ? message + 8 :
 										message);
 }

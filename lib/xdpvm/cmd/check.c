@@ -64,15 +64,16 @@ check_program(const struct options *options, const char *name)
 	load.program = name;
 	load.log = keep_reason;
 	load.log_arg = &reason;
-	good = engine_open(&engine, ENGINE_JIT, options->object, &load) == 0;
+	good = engine_open(&engine, ENGINE_JIT, options->object, &load) == 0 &&
+	       engine_load(&engine) == 0;
 	if (options->json)
 		json_open(NULL, '{');
 	if (good) {
 		print_good(&engine, options);
-		engine_close(&engine);
 	} else {
 		print_bad(name, options, reason.text);
 	}
+	engine_close(&engine);
 	if (options->json)
 		json_close('}');
 	return good;

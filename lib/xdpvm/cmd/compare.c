@@ -33,6 +33,8 @@ prepare_engine(struct comparison *comparison, enum engine_kind kind)
 	if (engine_open(engine, kind, options->object, &options->load) != 0)
 		return STATUS_FAILED;
 	comparison->n_engines++;
+	if (engine_load(engine) != 0)
+		return STATUS_FAILED;
 	for (unsigned int i = 0; i < options->n_sets; i++)
 		if (mapview_set(engine, options->sets[i], reason, sizeof(reason)) != 0)
 			return failed("%s", reason);
@@ -85,18 +87,12 @@ compare_packet(struct comparison *comparison, size_t number)
 static void
 compare_maps(struct comparison *comparison)
 {
-	char text[512];
+	char text[640];
 
-	for (unsigned int e = 1; e < n_running(comparison); e++) {
-		if (mapview_equal(&comparison->engines[0], &comparison->engines[e], text,
-				  sizeof(text)))
-			continue;
+	if (!mapview_equal(comparison->engines, n_running(comparison), text, sizeof(text)))
 		snprintf(comparison->difference, sizeof(comparison->difference),
-			 "after program %s, %s against %s: %s",
-			 xdpvm_prog_name(comparison->engines[0].prog), engine_names[0],
-			 engine_names[e], text);
-		return;
-	}
+			 "after program %s, %s", xdpvm_prog_name(comparison->engines[0].prog),
+			 text);
 }
 
 static void

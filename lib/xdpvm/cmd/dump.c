@@ -149,8 +149,11 @@ command_dump(const struct options *options)
 	struct engine engine;
 	int status = STATUS_OK;
 
-	if (engine_open(&engine, ENGINE_JIT, options->object, &options->load) != 0)
+	if (engine_open(&engine, ENGINE_JIT, options->object, &options->load) != 0 ||
+	    engine_load(&engine) != 0) {
+		engine_close(&engine);
 		return STATUS_FAILED;
+	}
 	if (options->json)
 		json_open(NULL, '[');
 	while ((prog = xdpvm_prog_next(engine.object, prog)) != NULL) {

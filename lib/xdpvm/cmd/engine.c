@@ -38,22 +38,24 @@ engine_open(struct engine *engine, enum engine_kind kind, const char *path,
 	    const struct xdpvm_options *options)
 {
 	struct xdpvm_options own = *options;
-	int ret;
 
 	memset(engine, 0, sizeof(*engine));
 	engine->kind = kind;
+	engine->wanted = options->program;
 	own.engine = kind == ENGINE_JIT ? XDPVM_ENGINE_JIT : XDPVM_ENGINE_INTERP;
 	if (kind == ENGINE_KERNEL)
 		own.verify = XDPVM_VERIFY_KERNEL;
-	ret = xdpvm_object_open(path, &own, &engine->object);
+	return xdpvm_object_open(path, &own, &engine->object);
+}
+
+int
+engine_load(struct engine *engine)
+{
+	int ret = xdpvm_object_load(engine->object);
+
 	if (ret != 0)
 		return ret;
-	ret = xdpvm_object_load(engine->object);
-	if (ret != 0) {
-		engine_close(engine);
-		return ret;
-	}
-	engine->prog = xdpvm_prog_find(engine->object, options->program);
+	engine->prog = xdpvm_prog_find(engine->object, engine->wanted);
 	xdpvm_buff_init(&engine->buff, 1, 0);	/* as BPF_PROG_TEST_RUN: lo, queue 0 */
 	return xdpvm_buff_bind(&engine->buff);
 }
@@ -71,8 +73,13 @@ engine_run(struct engine *engine, struct frame *frame)
 	static uint8_t memory[FRAME_SIZE] __attribute__((aligned(FRAME_SIZE)));
 	struct xdpvm_packet packet;
 
-	if (engine->kind == ENGINE_KERNEL)
-		return frame_run_kernel(xdpvm_prog_fd(engine->prog), frame);
+	if (engine->kind == ENGINE_KERNEL) {
+		if (!frame_run_kernel(xdpvm_prog_fd(engine->prog), frame))
+			return false;
+		if (frame->result > XDP_REDIRECT)
+			frame->result = XDP_ABORTED;	/* as a driver takes it, and xdpvm_run() */
+		return true;
+	}
 	frame_place(frame, memory, &packet);
 	xdpvm_run_burst(engine->prog, &engine->buff, &packet, 1);
 	xdpvm_thread_quiescent();

@@ -22,7 +22,8 @@ extern const char *const engine_action_names[XDP_REDIRECT + 1];
 struct engine {
 	enum engine_kind kind;
 	struct xdpvm_object *object;
-	struct xdpvm_prog *prog;	/* the one that runs: set by the caller, at first the first */
+	const char *wanted;		/* name of the program that was asked for, or NULL */
+	struct xdpvm_prog *prog;	/* the one that runs: at first the one that was asked for */
 	struct xdpvm_buff buff;
 };
 
@@ -32,9 +33,11 @@ struct engine {
  */
 int engine_thread(void);
 
-/* Opens and loads; options->engine is overridden, ENGINE_KERNEL needs verify=kernel. */
+/* Opens the object; options->engine is overridden, ENGINE_KERNEL needs verify=kernel. */
 int engine_open(struct engine *engine, enum engine_kind kind, const char *path,
 		const struct xdpvm_options *options);
+/* Loads it; it is to be closed whether or not that works. */
+int engine_load(struct engine *engine);
 void engine_close(struct engine *engine);
 
 /* Runs one packet in place; false when the kernel does not run such programs by hand. */

@@ -296,55 +296,81 @@ keys_equal(const struct engine *a, const struct engine *b, struct view *view, st
 	return n == n_other;
 }
 
+/* What the first takes, the others must take; all are empty in the end. */
 static bool
-queues_equal(const struct engine *a, const struct engine *b, struct view *view, struct view *other,
+queues_equal(const struct engine *engines, unsigned int n, struct view *views, unsigned int *other,
 	     char *reason, size_t size)
 {
 	int ret, ret_other;
 
 	do {
-		ret = engine_map_take(a, view->map, view->value);
-		ret_other = engine_map_take(b, other->map, view->other);
-		if (ret != ret_other) {
-			snprintf(reason, size, "map %s: one is empty before the other",
-				 view->info.name);
-			return false;
+		ret = engine_map_take(&engines[0], views[0].map, views[0].value);
+		for (*other = 1; *other < n; ++*other) {
+			ret_other = engine_map_take(&engines[*other], views[*other].map,
+						    views[0].other);
+			if (ret != ret_other) {
+				snprintf(reason, size, "map %s: one is empty before the other",
+					 views[0].info.name);
+				return false;
+			}
+			if (ret == 0 && !values_equal(&views[0], reason, size))
+				return false;
 		}
-	} while (ret == 0 && values_equal(view, reason, size));
-	return ret != 0;
+	} while (ret == 0);
+	return true;
 }
 
 static bool
-maps_equal(const struct engine *a, const struct engine *b, struct view *view, struct view *other,
+maps_equal(const struct engine *engines, unsigned int n, struct view *views, unsigned int *other,
 	   char *reason, size_t size)
 {
-	switch (access_of(view->info.type)) {
+	switch (access_of(views[0].info.type)) {
 	case ACCESS_KEYS:
-		return keys_equal(a, b, view, other, reason, size);
+		for (*other = 1; *other < n; ++*other)
+			if (!keys_equal(&engines[0], &engines[*other], &views[0], &views[*other],
+					reason, size))
+				return false;
+		return true;
 	case ACCESS_QUEUE:
-		return queues_equal(a, b, view, other, reason, size);
+		return queues_equal(engines, n, views, other, reason, size);
 	default:
 		return true;
 	}
 }
 
-bool
-mapview_equal(const struct engine *a, const struct engine *b, char *reason, size_t size)
+/* The next map of each; they opened the same object, so maps come in the same order. */
+static bool
+views_next(const struct engine *engines, unsigned int n, struct xdpvm_map **maps,
+	   struct view *views)
 {
-	struct xdpvm_map *map = NULL, *twin = NULL;
-	struct view view, other;
-	bool equal = true;
+	for (unsigned int e = 0; e < n; e++) {
+		maps[e] = xdpvm_map_next(engines[e].object, maps[e]);
+		if (maps[e] != NULL && view_open(&views[e], maps[e]))
+			continue;
+		while (e-- > 0)
+			view_close(&views[e]);
+		return false;
+	}
+	return true;
+}
 
-	/* Both opened the same object, so the maps come in the same order. */
-	while (equal && (map = xdpvm_map_next(a->object, map)) != NULL) {
-		twin = xdpvm_map_next(b->object, twin);
-		if (!view_open(&view, map) || !view_open(&other, twin)) {
-			snprintf(reason, size, "no memory");
-			return false;
-		}
-		equal = maps_equal(a, b, &view, &other, reason, size);
-		view_close(&view);
-		view_close(&other);
+bool
+mapview_equal(const struct engine *engines, unsigned int n, char *reason, size_t size)
+{
+	struct xdpvm_map *maps[ENGINES] = { NULL };
+	struct view views[ENGINES];
+	bool equal = true;
+	unsigned int other = 0;
+
+	while (equal && views_next(engines, n, maps, views)) {
+		char text[512];
+
+		equal = maps_equal(engines, n, views, &other, text, sizeof(text));
+		if (!equal)
+			snprintf(reason, size, "%s against %s: %s", engine_names[engines[0].kind],
+				 engine_names[engines[other].kind], text);
+		for (unsigned int e = 0; e < n; e++)
+			view_close(&views[e]);
 	}
 	return equal;
 }

@@ -9,10 +9,10 @@
 void mapview_print(const struct engine *engine, bool json);
 
 /*
- * Whether two engines hold the same. The first difference goes to reason as a sentence without the
- * engines' names. Queues and stacks are emptied by it.
+ * Whether n engines, with one program of the same object each, hold the same. The first difference
+ * goes to reason as a sentence. Queues and stacks are emptied by it.
  */
-bool mapview_equal(const struct engine *a, const struct engine *b, char *reason, size_t size);
+bool mapview_equal(const struct engine *engines, unsigned int n, char *reason, size_t size);
 
 /* Sets an entry from MAP:KEY=VALUE, both in hex; 0 or a negative errno with a sentence. */
 int mapview_set(const struct engine *engine, const char *text, char *reason, size_t size);

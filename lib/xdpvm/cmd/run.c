@@ -33,8 +33,6 @@ run_packets(struct engine *engine, const struct options *options, struct capture
 
 		if (!engine_run(engine, frame))
 			return false;
-		if (frame->result > XDP_REDIRECT)
-			frame->result = XDP_ABORTED;
 		actions[frame->result]++;
 		if (!options->json)
 			events_print(engine, false);
@@ -142,7 +140,9 @@ command_run(const struct options *options)
 
 	if (capture_read(&capture, options->pcap, reason, sizeof(reason)) != 0)
 		return failed("%s", reason);
-	if (engine_open(&engine, options->engine, options->object, &options->load) != 0) {
+	if (engine_open(&engine, options->engine, options->object, &options->load) != 0 ||
+	    engine_load(&engine) != 0) {
+		engine_close(&engine);
 		capture_free(&capture);
 		return STATUS_FAILED;
 	}
