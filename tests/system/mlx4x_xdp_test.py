@@ -8,12 +8,12 @@ from lib import bed as testbed
 from lib.bed import PCI_ADDRESS, Card, build_dir, check, check_equal
 
 
-def run_program(bed, name, options, eal=(), words=(), timeout=100):
+def run_program(bed, name, options, eal=(), words=(), lcores=("-l", "0"), timeout=100):
     """A test program in C that links the driver; the card at its end."""
     bed.require_hugepages()
     program = os.path.join(build_dir(), "tests", "system", name)
-    card = Card(bed, ["--strict", "--ports", "1", *options],
-                ["env", f"CARD_CONTROL={bed.path('control1')}", program, "-l", "0", "-m", "192",
+    card = Card(bed, ["--strict", *options],
+                ["env", f"CARD_CONTROL={bed.path('control1')}", program, *lcores, "-m", "192",
                  "--in-memory", "--no-telemetry", "-a", PCI_ADDRESS, *eal, "--", *words])
     status = card.finish(timeout)
     print(card.output)
@@ -24,18 +24,62 @@ def run_program(bed, name, options, eal=(), words=(), timeout=100):
 
 
 def test_verdicts(bed):
-    run_program(bed, "mlx4x_xdp_test", ["--step", "--wire", "1=self"],
+    run_program(bed, "mlx4x_xdp_test", ["--step", "--ports", "1", "--wire", "1=self"],
                 ["--mbuf-pool-ops-name", "page_pool"])
 
 
 def test_verdicts_small_completions(bed):
-    run_program(bed, "mlx4x_xdp_test", ["--step", "--wire", "1=self", "--cqe-size", "32"],
+    run_program(bed, "mlx4x_xdp_test", ["--step", "--ports", "1", "--wire", "1=self", "--cqe-size", "32"],
                 ["--mbuf-pool-ops-name", "page_pool"])
 
 
 def test_unplug(bed):
     """With a program, while frames are on their way back."""
-    run_program(bed, "mlx4x_xdp_test", ["--step", "--wire", "1=self"], words=["unplug"])
+    run_program(bed, "mlx4x_xdp_test", ["--step", "--ports", "1", "--wire", "1=self"], words=["unplug"])
+
+
+PAGE_POOL = ["--mbuf-pool-ops-name", "page_pool"]
+GENERATOR = "1=gen:size=60,flows=64"
+OBJECTS = os.path.join(build_dir(), "examples", "progs")
+
+
+def test_a_million_drops(bed):
+    """Rows 3, 9: nothing is allocated or mapped."""
+    card = run_program(bed, "mlx4x_xdp_load_test", ["--step", "--ports", "1", "--wire", GENERATOR], PAGE_POOL,
+                       ["drop"])
+    device = card.final_counters()["device"]
+    check_equal(device["deregistrations"], device["registrations"], "row 9: all mappings undone")
+
+
+def test_a_million_sent_back(bed):
+    """Rows 64, 66: nothing is allocated or mapped, one doorbell for many frames."""
+    run_program(bed, "mlx4x_xdp_load_test", ["--step", "--ports", "1", "--wire", GENERATOR], PAGE_POOL, ["send"])
+
+
+def test_full_ring(bed):
+    """Row 65."""
+    run_program(bed, "mlx4x_xdp_load_test", ["--step", "--ports", "1", "--wire", GENERATOR], PAGE_POOL, ["full"])
+
+
+FIVE_LCORES = ("--lcores", "0@0,1@0,2@1,3@0,4@1")
+
+
+def test_replace_under_load(bed):
+    """Row 6: a thousand times, on four queues."""
+    run_program(bed, "mlx4x_xdp_load_test", ["--ports", "1", "--wire", GENERATOR + ",rate=200000"], PAGE_POOL,
+                ["replace"], FIVE_LCORES)
+
+
+def test_objects_under_load(bed):
+    run_program(bed, "mlx4x_xdp_load_test", ["--ports", "1", "--wire", GENERATOR + ",rate=100000"], PAGE_POOL,
+                ["objects", OBJECTS], FIVE_LCORES)
+
+
+def test_redirect(bed):
+    """To another port, to one of another driver, to all, to a ring that is read."""
+    program = os.path.join(build_dir(), "tests", "system", "progs", "redirect.bpf.o")
+    run_program(bed, "mlx4x_xdp_redirect_test", ["--step", "--wire", "1=self", "--wire", "2=self"],
+                [*PAGE_POOL, "--vdev", "net_ring0"], [program])
 
 
 if __name__ == "__main__":

@@ -246,12 +246,14 @@ dev_start(struct rte_eth_dev *eth_dev)
 	bool first;
 	int ret;
 
+	mlx4x_xdp_lock();
 	mlx4x_lock(dev);
 	ret = start_locked(eth_dev);
 	if (ret != 0)
 		stop_locked(eth_dev);
 	first = ret == 0 && dev->nb_started++ == 0;
 	mlx4x_unlock(dev);
+	mlx4x_xdp_unlock();
 	if (first)
 		mlx4x_service_start(dev);
 	if (ret != 0)
@@ -268,10 +270,12 @@ mlx4x_dev_stop(struct rte_eth_dev *eth_dev)
 	bool last;
 
 	mlx4x_mp_tell_stop(mlx4x_port_of(eth_dev));
+	mlx4x_xdp_lock();
 	mlx4x_lock(dev);
 	last = mlx4x_port_of(eth_dev)->started && --dev->nb_started == 0;
 	stop_locked(eth_dev);
 	mlx4x_unlock(dev);
+	mlx4x_xdp_unlock();
 	if (last)
 		mlx4x_service_stop(dev);
 	eth_dev->data->dev_started = 0;

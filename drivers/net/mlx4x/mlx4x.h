@@ -140,7 +140,11 @@ extern uint8_t *mlx4x_uar[MLX4X_MAX_DEVICES];
 	X(xdp_tx_full, "xdp_tx_full", "of these, dropped because the send ring was full") \
 	X(xdp_redirect, "xdp_redirect", "of these, handed to another place") \
 	X(xdp_redirect_fail, "xdp_redirect_fail", "of these, dropped on the way elsewhere") \
-	X(xdp_tx_doorbells, "xdp_tx_doorbells", "doorbells rung for frames sent back") \
+	X(xdp_redirect_unknown, "xdp_redirect_unknown", "failed: there is no such target, or " \
+		"it is stopped") \
+	X(xdp_redirect_full, "xdp_redirect_full", "failed: the target has no room") \
+	X(xdp_redirect_too_long, "xdp_redirect_too_long", "failed: too long for the target") \
+	X(xdp_tx_doorbells, "xdp_tx_doorbells", "doorbells rung for frames of XDP_TX") \
 	X(recoveries, "recoveries", "times that the queue was taken out of its error state")
 
 #define MLX4X_TXQ_COUNTERS(X) \

@@ -83,6 +83,22 @@ register_wanted(struct mlx4x_txq *txq)
 	mlx4x_store_release(&txq->wanted_addr, 0);
 }
 
+/* Send queues of XDP_TX and of redirects; those may be of another port. */
+static void
+serve_program(struct mlx4x_xdp *xdp)
+{
+	uint32_t i;
+
+	if (mlx4x_load_acquire(&xdp->own.txq->state) == MLX4X_QUEUE_BROKEN)
+		recover_txq(xdp->own.txq);
+	for (i = 0; i < xdp->outs->nb; i++) {
+		struct mlx4x_txq *txq = xdp->outs->out[i]->txq;
+
+		if (txq != NULL && mlx4x_load_acquire(&txq->state) == MLX4X_QUEUE_BROKEN)
+			recover_txq(txq);
+	}
+}
+
 static void
 serve_port(struct mlx4x_port *port)
 {
@@ -93,9 +109,8 @@ serve_port(struct mlx4x_port *port)
 
 		if (mlx4x_load_acquire(&rxq->state) == MLX4X_QUEUE_BROKEN)
 			recover_rxq(rxq);
-		if (rxq->xdp != NULL &&
-		    mlx4x_load_acquire(&rxq->xdp->tx->state) == MLX4X_QUEUE_BROKEN)
-			recover_txq(rxq->xdp->tx);
+		if (rxq->xdp != NULL)
+			serve_program(rxq->xdp);
 	}
 	for (i = 0; i < port->data->nb_tx_queues; i++) {
 		struct mlx4x_txq *txq = port->data->tx_queues[i];

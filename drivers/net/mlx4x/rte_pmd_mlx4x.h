@@ -27,6 +27,8 @@
 
 #include <xdpvm.h>
 
+struct rte_mbuf;
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -194,6 +196,59 @@ int rte_pmd_mlx4x_xdp_rx_timestamp(const struct xdpvm_buff *buff, uint64_t *time
  *   completion holds the tag or the time.
  */
 int rte_pmd_mlx4x_xdp_rx_vlan_tag(const struct xdpvm_buff *buff, uint16_t *proto, uint16_t *tci);
+
+/**
+ * How programs name a DPDK port, for bpf_redirect() and in DEVMAPs. A port of this driver
+ * is also known by the ifindex of its kernel interface.
+ */
+#define RTE_PMD_MLX4X_XDP_IFINDEX(port_id) (UINT32_C(1000000000) + (port_id))
+
+/**
+ * Let programs of a port redirect to a port of another driver. Ports of this driver
+ * reach each other without being asked, and without a copy.
+ *
+ * @param port_id
+ *   A port of this driver.
+ * @param target
+ *   The other port; its numbers of queues are the application's care.
+ * @param tx_queue
+ *   Frames of receive queue i leave by send queue tx_queue + i of the target, on the
+ *   thread that polls i: nobody else may use it.
+ * @param on
+ *   False takes the permission back.
+ * @return
+ *   0; -ENODEV; -EINVAL when the target is a port of this driver.
+ */
+int rte_pmd_mlx4x_xdp_target(uint16_t port_id, uint16_t target, uint16_t tx_queue, bool on);
+
+/**
+ * Make a ring that programs can redirect to, in the place of an AF_XDP socket.
+ *
+ * @param size
+ *   Packets that it holds, up to 1048576. What comes to a full ring is dropped and
+ *   counted rx_xdp_redirect_full.
+ * @param socket
+ *   NUMA node or SOCKET_ID_ANY.
+ * @return
+ *   The number of the ring, to be stored in XSKMAPs; or -EINVAL, -ENOSPC, -ENOMEM.
+ */
+int rte_pmd_mlx4x_xdp_xsk_create(uint32_t size, int socket);
+
+/**
+ * Take packets out of such a ring. One thread at a time; any thread.
+ *
+ * @return
+ *   Packets in the array; they are the caller's.
+ */
+uint16_t rte_pmd_mlx4x_xdp_xsk_rx_burst(int number, struct rte_mbuf **pkts, uint16_t nb_pkts);
+
+/**
+ * Free a ring and the packets in it. XSKMAPs that still hold its number lead nowhere.
+ *
+ * @return
+ *   0, or -ENOENT.
+ */
+int rte_pmd_mlx4x_xdp_xsk_free(int number);
 
 /**
  * The sentence that says why the last call of this thread failed, with names and

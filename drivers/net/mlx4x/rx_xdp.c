@@ -16,7 +16,7 @@
  */
 
 #include "rx_burst.h"
-#include "rx_common.h"
+#include "rx_xdp.h"
 #include "xdp_thread.h"
 #include "xdp_tx.h"
 
@@ -46,14 +46,13 @@ struct burst {
 	uint32_t nb_pass;
 	uint32_t nb_not_judged;	/* frames that no program saw */
 	uint32_t nb_tx;
-	uint32_t tx_room;
 	uint32_t nb_tx_full;
 	uint32_t nb_aborted;
-	uint32_t nb_redirect_fail;
+	uint32_t nb_redirect;	/* that went well or not */
 };
 
-static __rte_noinline bool
-fill_cache(struct mlx4x_xdp *xdp)
+__rte_noinline bool
+mlx4x_xdp_fill_cache(struct mlx4x_xdp *xdp)
 {
 	struct page_pool_cache *cache = &xdp->cache;
 	struct rte_mempool *mp = xdp->rxq->mp;
@@ -68,14 +67,6 @@ fill_cache(struct mlx4x_xdp *xdp)
 	if (cache->count < CACHE_REFILL)
 		xdp->rxq->stats.nombuf++;
 	return cache->count != 0;
-}
-
-static __rte_always_inline struct rte_mbuf *
-take_page(struct mlx4x_xdp *xdp)
-{
-	if (unlikely(xdp->cache.count == 0) && !fill_cache(xdp))
-		return NULL;
-	return page_pool_cache_pop(&xdp->cache);
 }
 
 /* Where the device writes the frame of a page. */
@@ -113,7 +104,7 @@ static __rte_always_inline void
 fill_missing(struct burst *b, bool computed)
 {
 	while (unlikely(b->missing != 0)) {
-		struct rte_mbuf *page = take_page(b->xdp);
+		struct rte_mbuf *page = mlx4x_xdp_take_page(b->xdp);
 
 		if (page == NULL)
 			break;
@@ -140,7 +131,7 @@ keep_page(struct burst *b, bool computed)
 static __rte_always_inline void
 replace_page(struct burst *b, bool computed)
 {
-	struct rte_mbuf *page = take_page(b->xdp);
+	struct rte_mbuf *page = mlx4x_xdp_take_page(b->xdp);
 	uint32_t pos = b->ci;
 
 	if (unlikely(b->missing != 0))
@@ -153,60 +144,11 @@ replace_page(struct burst *b, bool computed)
 	b->missing++;
 }
 
-/* VLAN tag of the frame as the program left it, if it has one. */
-static void
-strip_tag(struct rte_mbuf *mbuf)
-{
-	struct rte_ether_hdr *eth = rte_pktmbuf_mtod(mbuf, struct rte_ether_hdr *);
-	const struct rte_vlan_hdr *vlan = (const struct rte_vlan_hdr *)(eth + 1);
-
-	if (mbuf->data_len < sizeof(*eth) + sizeof(*vlan) ||
-	    (eth->ether_type != RTE_BE16(RTE_ETHER_TYPE_VLAN) &&
-	     eth->ether_type != RTE_BE16(RTE_ETHER_TYPE_QINQ)))
-		return;
-	mlx4x_rx_take_tag(mbuf, rte_be_to_cpu_16(vlan->vlan_tci));
-}
-
-/*
- * What is still true of the frame. A program that moved the head has other headers in
- * front than the device saw: hash, type and checksum verdict go. One that moved the
- * tail leaves the headers, but no checksum covers what is there now.
- */
-static __rte_always_inline void
-describe(const struct mlx4x_rxq *rxq, struct rte_mbuf *mbuf, const struct mlx4x_cqe *cqe,
-	uint32_t features, bool head_moved, bool tail_moved)
-{
-	const struct mlx4x_rx_meaning *meaning = mlx4x_rx_meaning_of(rxq, cqe, features);
-
-	mbuf->vlan_tci = 0;
-	if (unlikely(head_moved)) {
-		mbuf->ol_flags = 0;
-		mbuf->packet_type = 0;
-	} else {
-		mbuf->ol_flags = meaning->ol_flags;
-		mbuf->packet_type = meaning->ptype;
-		mbuf->hash.rss = mlx4x_cqe_rss_hash(cqe);
-		if (unlikely(tail_moved))
-			mbuf->ol_flags &= RTE_MBUF_F_RX_RSS_HASH;
-	}
-	if (features & MLX4X_RX_STRIP)
-		strip_tag(mbuf);
-	if (features & MLX4X_RX_STAMP)
-		mlx4x_rx_stamp(rxq->port, mbuf, cqe);
-}
-
 /* XDP_PASS: the page becomes an mbuf. */
 static __rte_always_inline void
-pass(struct burst *b, struct rte_mbuf *mbuf, const struct mlx4x_cqe *cqe, const uint8_t *frame,
-	uint32_t len)
+pass(struct burst *b, struct rte_mbuf *mbuf)
 {
-	const struct xdpvm_buff *buff = &b->xdp->buff;
-	bool head_moved = buff->data != frame, tail_moved = buff->data_end != frame + len;
-
-	mlx4x_rx_rearm(b->rxq, mbuf, buff->data - frame);
-	mbuf->data_len = buff->data_end - buff->data;
-	mbuf->pkt_len = mbuf->data_len;
-	describe(b->rxq, mbuf, cqe, b->xdp->features, head_moved, tail_moved);
+	mlx4x_xdp_to_mbuf(b->xdp, mbuf);
 	b->bytes += mbuf->pkt_len;
 	b->pkts[b->nb_pass++] = mbuf;
 	if (b->nb_pass == b->nb_pkts) {
@@ -220,15 +162,15 @@ static __rte_always_inline bool
 send_back(struct burst *b, struct rte_mbuf *page, bool computed)
 {
 	const struct xdpvm_buff *buff = &b->xdp->buff;
-	struct mlx4x_txq *txq = b->xdp->tx;
 	uint32_t len = buff->data_end - buff->data;
 	rte_be32_t lkey = b->rxq->mr.lkey;
 
-	if (unlikely(b->nb_tx == b->tx_room))
+	if (!computed && mlx4x_tx_lkey(b->xdp->own.txq, (uintptr_t)buff->data, len, &lkey) !=
+			MLX4X_TX_SEND)
 		return false;
-	if (!computed && mlx4x_tx_lkey(txq, (uintptr_t)buff->data, len, &lkey) != MLX4X_TX_SEND)
+	if (unlikely(!mlx4x_xdp_tx_put(&b->xdp->own, page, buff->data, len, lkey)))
 		return false;
-	mlx4x_xdp_tx_put(txq, b->nb_tx++, page, buff->data, len, lkey);
+	b->nb_tx++;
 	return true;
 }
 
@@ -244,12 +186,12 @@ tell(const struct mlx4x_rxq *rxq, const struct mlx4x_xdp *xdp, const struct mlx4
 
 /* Any verdict but DROP. True if the page left. */
 static __rte_always_inline bool
-obey(struct burst *b, uint32_t action, const struct mlx4x_cqe *cqe, bool computed)
+obey(struct burst *b, uint32_t action, bool computed)
 {
 	struct rte_mbuf *page = b->rxq->slots[b->ci & b->rxq->mask];
 
 	if (action == XDP_PASS) {
-		pass(b, page, cqe, frame_of(b->rxq, page, computed), frame_len(b->rxq, cqe));
+		pass(b, page);
 		return true;
 	}
 	if (action == XDP_TX && b->xdp->buff.data_end - b->xdp->buff.data >= MLX4X_TX_MIN_LEN) {
@@ -257,7 +199,9 @@ obey(struct burst *b, uint32_t action, const struct mlx4x_cqe *cqe, bool compute
 			return true;
 		b->nb_tx_full++;
 	} else if (action == XDP_REDIRECT) {
-		b->nb_redirect_fail++;
+		b->nb_redirect++;
+		if (mlx4x_xdp_redirect(b->xdp, page))
+			return true;
 	} else {
 		b->nb_aborted++;
 	}
@@ -283,7 +227,7 @@ judge(struct burst *b, const struct mlx4x_cqe *cqe, bool computed)
 		(computed ? b->xdp->buf_len : page->buf_len);
 	b->xdp->cqe = cqe;
 	action = b->prog->entry(buff);
-	return action != XDP_DROP && obey(b, action, cqe, computed);
+	return action != XDP_DROP && obey(b, action, computed);
 }
 
 /* Own multicast that a virtual function hears again. */
@@ -294,6 +238,24 @@ is_loopback(const struct mlx4x_rxq *rxq, const uint8_t *frame)
 
 	return rte_is_multicast_ether_addr(&eth->dst_addr) &&
 		rte_is_same_ether_addr(&eth->src_addr, &rxq->port->mac[0]);
+}
+
+/* Frames that wait for their target leave; then the counts are final. */
+static __rte_noinline void
+finish_redirects(struct mlx4x_xdp *xdp)
+{
+	struct mlx4x_rxq_stats *stats = &xdp->rxq->stats;
+	uint32_t *fail = xdp->nb_redirect_fail;
+
+	mlx4x_xdp_redirect_flush(xdp);
+	stats->xdp_redirect += xdp->nb_redirect;
+	stats->xdp_redirect_unknown += fail[MLX4X_XDP_UNKNOWN];
+	stats->xdp_redirect_full += fail[MLX4X_XDP_FULL];
+	stats->xdp_redirect_too_long += fail[MLX4X_XDP_TOO_LONG];
+	stats->xdp_redirect_fail += fail[MLX4X_XDP_UNKNOWN] + fail[MLX4X_XDP_FULL] +
+		fail[MLX4X_XDP_TOO_LONG];
+	memset(fail, 0, sizeof(xdp->nb_redirect_fail));
+	xdp->nb_redirect = 0;
 }
 
 /* Counters, frames to send, new addresses to the device. */
@@ -311,10 +273,11 @@ finish(struct burst *b, bool computed)
 	*rxq->cq_db = rte_cpu_to_be_32((b->ci + rxq->cq_offset) & MLX4X_CQ_CI_MASK);
 	mlx4x_to_device();
 	*rxq->rq_db = rte_cpu_to_be_32(rxq->pi & UINT16_MAX);
-	if (b->nb_tx != 0) {
-		mlx4x_tx_publish(b->xdp->tx, b->xdp->tx->pi + b->nb_tx);
+	if (b->nb_redirect != 0)
+		finish_redirects(b->xdp);
+	if (b->xdp->own.nb != 0) {
+		mlx4x_xdp_tx_flush(&b->xdp->own);
 		rxq->xdp_busy = true;
-		stats->xdp_tx += b->nb_tx;
 		stats->xdp_tx_doorbells++;
 	}
 	stats->packets += b->nb_pass;
@@ -323,26 +286,24 @@ finish(struct burst *b, bool computed)
 	stats->xdp_pass += b->nb_pass;
 	stats->xdp_aborted += b->nb_aborted;
 	stats->xdp_tx_full += b->nb_tx_full;
-	stats->xdp_redirect_fail += b->nb_redirect_fail;
+	stats->xdp_tx += b->nb_tx;
 	stats->xdp_drop += nb_judged - b->nb_pass - b->nb_tx - b->nb_aborted - b->nb_tx_full -
-		b->nb_redirect_fail;
+		b->nb_redirect;
 }
 
 static __rte_always_inline void
 begin(struct burst *b, bool computed)
 {
-	struct mlx4x_txq *txq = b->xdp->tx;
-
 	b->ci = b->rxq->ci;
 	b->missing = b->rxq->mask + 1 - (b->rxq->pi - b->rxq->ci);
 	b->prog = mlx4x_load_acquire(&b->xdp->prog);
 	b->xdp->buff.opaque = b->prog->opaque;
 	xdpvm_buff_bind(&b->xdp->buff);
 	if (b->rxq->xdp_busy)
-		b->rxq->xdp_busy = mlx4x_xdp_tx_drain(txq, b->xdp);
+		b->rxq->xdp_busy = mlx4x_xdp_tx_drain(b->xdp->own.txq, b->xdp) |
+			mlx4x_xdp_redirect_drain(b->xdp);
 	if (!computed)
-		mlx4x_tx_check_mr_cache(txq);
-	b->tx_room = mlx4x_xdp_tx_room(txq);
+		mlx4x_tx_check_mr_cache(b->xdp->own.txq);
 	fill_missing(b, computed);
 }
 

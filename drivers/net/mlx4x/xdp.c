@@ -23,6 +23,20 @@
 #include "rx_common.h"
 #include "xdp.h"
 
+static pthread_mutex_t xdp_mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
+void
+mlx4x_xdp_lock(void)
+{
+	pthread_mutex_lock(&xdp_mutex);
+}
+
+void
+mlx4x_xdp_unlock(void)
+{
+	pthread_mutex_unlock(&xdp_mutex);
+}
+
 struct mlx4x_port *
 mlx4x_xdp_port_find(uint16_t port_id)
 {
@@ -126,8 +140,11 @@ new_queue(struct mlx4x_rxq *rxq)
 	xdp->buf_len = rte_pktmbuf_data_room_size(rxq->mp);
 	xdp->features = rx_features(rxq);
 	xdp->filters_loopback = filters_loopback(rxq->port);
-	if (mlx4x_xdp_tx_create(xdp) == 0)
+	xdp->own.txq = mlx4x_xdp_tx_create(xdp, rxq->port);
+	if (xdp->own.txq != NULL && mlx4x_xdp_outs_init(xdp) == 0)
 		return xdp;
+	if (xdp->own.txq != NULL)
+		mlx4x_xdp_tx_destroy(xdp->own.txq);
 	rte_free(xdp);
 	return NULL;
 }
@@ -137,7 +154,8 @@ static void
 free_queue(struct mlx4x_xdp *xdp)
 {
 	xdp->rxq->xdp_busy = false;
-	mlx4x_xdp_tx_destroy(xdp);
+	mlx4x_xdp_outs_fini(xdp);
+	mlx4x_xdp_tx_destroy(xdp->own.txq);
 	page_pool_cache_flush(&xdp->cache, xdp->rxq->mp);
 	rte_free(xdp);
 }
@@ -361,11 +379,13 @@ mlx4x_xdp_attach(struct mlx4x_port *port, uint16_t queue, struct mlx4x_xdp_prog 
 {
 	int ret;
 
+	mlx4x_xdp_lock();
 	mlx4x_lock(port->dev);
 	ret = attach_locked(port, queue, prog, replace);
 	if (ret != 0)
 		mlx4x_xdp_prog_free(prog);
 	mlx4x_unlock(port->dev);
+	mlx4x_xdp_unlock();
 	return ret;
 }
 
@@ -392,6 +412,7 @@ mlx4x_xdp_detach(struct mlx4x_port *port, uint16_t queue, uint32_t id)
 	const struct mlx4x_xdp_prog *old;
 	int ret;
 
+	mlx4x_xdp_lock();
 	mlx4x_lock(port->dev);
 	ret = check_queue(port, queue);
 	old = ret == 0 ? *place_of(port, queue) : NULL;
@@ -401,6 +422,7 @@ mlx4x_xdp_detach(struct mlx4x_port *port, uint16_t queue, uint32_t id)
 	if (ret == 0)
 		ret = attach_locked(port, queue, NULL, true);
 	mlx4x_unlock(port->dev);
+	mlx4x_xdp_unlock();
 	return ret;
 }
 
@@ -440,7 +462,11 @@ mlx4x_xdp_status(struct mlx4x_port *port, uint16_t queue, struct rte_pmd_mlx4x_x
 int
 mlx4x_xdp_start(struct mlx4x_port *port)
 {
-	return is_used(port) ? apply(port, 0, port->data->nb_rx_queues) : 0;
+	int ret = is_used(port) ? apply(port, 0, port->data->nb_rx_queues) : 0;
+
+	if (ret == 0)
+		mlx4x_xdp_outs_update(NULL);
+	return ret;
 }
 
 /* Takes the queues their programs, which stay the port's. */
@@ -450,6 +476,7 @@ mlx4x_xdp_stop(struct mlx4x_port *port)
 	struct mlx4x_xdp *old;
 	uint16_t i;
 
+	mlx4x_xdp_outs_update(port);
 	for (i = 0; i < port->data->nb_rx_queues; i++) {
 		struct mlx4x_rxq *rxq = rxq_of(port, i);
 

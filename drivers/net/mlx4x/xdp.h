@@ -36,6 +36,47 @@ struct mlx4x_xdp_prog {
 	char path[256];			/* of the object, "" when it is not ours */
 };
 
+/* Why a redirect failed, as counters tell it. */
+enum mlx4x_xdp_reason {
+	MLX4X_XDP_UNKNOWN,	/* there is no such target, or it is stopped */
+	MLX4X_XDP_FULL,
+	MLX4X_XDP_TOO_LONG,	/* for the MTU of the target */
+	MLX4X_XDP_NB_REASONS,
+	MLX4X_XDP_TAKEN = MLX4X_XDP_NB_REASONS,	/* it did not fail */
+};
+
+/* Frames that one burst may hold back for one place. */
+#define MLX4X_XDP_BATCH 64u
+
+/*
+ * A way out of one receive queue, to a port: by a send queue that nobody else uses, if
+ * it is a port of this driver; else by ethdev.
+ */
+struct mlx4x_xdp_out {
+	struct mlx4x_txq *txq;		/* NULL: by ethdev */
+	uint32_t nb;			/* frames of the burst under way */
+	uint32_t room;			/* and how many there may be, once nb is not 0 */
+	uint32_t ifindex;		/* by which programs know the port */
+	uint16_t port_id;
+	uint16_t tx_queue;		/* of ethdev */
+	const struct rte_eth_dev_data *data;
+	struct rte_mbuf *pkts[MLX4X_XDP_BATCH];	/* for ethdev */
+};
+
+/* All of them but the queue's own port; replaced as a whole. */
+struct mlx4x_xdp_outs {
+	uint32_t nb;
+	struct mlx4x_xdp_out *out[RTE_MAX_ETHPORTS];
+};
+
+/* Frames on their way into a ring. */
+struct mlx4x_xdp_batch {
+	struct rte_ring *ring;
+	uint32_t limit;			/* that the ring may hold */
+	uint32_t nb;
+	struct rte_mbuf *pkts[MLX4X_XDP_BATCH];
+};
+
 /*
  * A receive queue with a program: what rx_xdp.c needs beyond struct mlx4x_rxq. There
  * from attach to detach, except while the port is stopped.
@@ -43,12 +84,16 @@ struct mlx4x_xdp_prog {
 struct mlx4x_xdp {
 	struct xdpvm_buff buff;		/* the frame under judgement; hot */
 	struct mlx4x_xdp_prog *prog;	/* swapped by a replace */
-	struct mlx4x_txq *tx;		/* the send queue of XDP_TX */
+	struct mlx4x_xdp_out own;	/* XDP_TX; its send queue is always there */
 	struct mlx4x_rxq *rxq;
 	const struct mlx4x_cqe *cqe;	/* of the frame under judgement */
 	uint32_t buf_len;		/* bytes behind buf_addr, if computed_addr */
 	uint32_t features;		/* MLX4X_RX_* of rx_common.h */
 	bool filters_loopback;		/* a VF hears its own multicast */
+	struct mlx4x_xdp_outs *outs;
+	uint32_t nb_redirect;		/* frames of the burst under way */
+	uint32_t nb_redirect_fail[MLX4X_XDP_NB_REASONS];
+	struct mlx4x_xdp_batch batch;
 	struct page_pool_cache cache;
 };
 
@@ -57,6 +102,8 @@ struct mlx4x_xdp_port {
 	struct mlx4x_xdp_prog *prog;	/* of queues that have none of their own */
 	struct mlx4x_xdp_prog *queue_prog[RTE_MAX_QUEUES_PER_PORT];
 	eth_rx_burst_t plain_burst;	/* for queues without a program */
+	/* By port: first send queue for redirects to it, + 1; 0: none. See xdp_out.c. */
+	uint32_t target_queue[RTE_MAX_ETHPORTS];
 	struct mlx4x_xdp_events events;
 };
 
@@ -104,8 +151,22 @@ int mlx4x_xdp_check_free(struct mlx4x_port *port, uint16_t queue, bool replace);
 /* The port behind a number, or NULL after a refusal. No lock. */
 struct mlx4x_port *mlx4x_xdp_port_find(uint16_t port_id);
 
-/* xdp_tx.c: the send queue of a receive queue */
-int mlx4x_xdp_tx_create(struct mlx4x_xdp *xdp);
-void mlx4x_xdp_tx_destroy(struct mlx4x_xdp *xdp);
+/*
+ * Around every operation that may touch programs of several devices: before the lock of
+ * a device. Who holds it may take the locks of several devices.
+ */
+void mlx4x_xdp_lock(void);
+void mlx4x_xdp_unlock(void);
+
+/* xdp_tx.c: send queues of a receive queue, on its own port or on another one */
+struct mlx4x_txq *mlx4x_xdp_tx_create(const struct mlx4x_xdp *xdp, struct mlx4x_port *port);
+void mlx4x_xdp_tx_destroy(struct mlx4x_txq *txq);
+
+/* xdp_out.c: the ways out of queues; mlx4x_xdp_lock() and the lock of the queue are held */
+int mlx4x_xdp_outs_init(struct mlx4x_xdp *xdp);
+void mlx4x_xdp_outs_fini(struct mlx4x_xdp *xdp);
+/* A port has started or is about to stop: all queues with a program learn it. */
+void mlx4x_xdp_outs_update(const struct mlx4x_port *leaving);
+int mlx4x_xdp_target_set(struct mlx4x_port *port, uint16_t target, uint16_t tx_queue, bool on);
 
 #endif /* MLX4X_XDP_H */

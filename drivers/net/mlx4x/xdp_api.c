@@ -70,3 +70,11 @@ rte_pmd_mlx4x_xdp_status(uint16_t port_id, uint16_t queue_id,
 
 	return port == NULL ? -ENODEV : mlx4x_xdp_status(port, queue_id, status);
 }
+
+int
+rte_pmd_mlx4x_xdp_target(uint16_t port_id, uint16_t target, uint16_t tx_queue, bool on)
+{
+	struct mlx4x_port *port = mlx4x_xdp_port_find(port_id);
+
+	return port == NULL ? -ENODEV : mlx4x_xdp_target_set(port, target, tx_queue, on);
+}

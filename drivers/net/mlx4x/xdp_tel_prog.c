@@ -196,8 +196,8 @@ features(const struct mlx4x_tel_request *request, struct rte_tel_data *dict)
 {
 	rte_tel_data_add_dict_int(dict, "port", request->port->data->port_id);
 	rte_tel_data_add_dict_int(dict, "NETDEV_XDP_ACT_BASIC", 1);
-	rte_tel_data_add_dict_int(dict, "NETDEV_XDP_ACT_REDIRECT", 0);
-	rte_tel_data_add_dict_int(dict, "NETDEV_XDP_ACT_NDO_XMIT", 0);
+	rte_tel_data_add_dict_int(dict, "NETDEV_XDP_ACT_REDIRECT", 1);
+	rte_tel_data_add_dict_int(dict, "NETDEV_XDP_ACT_NDO_XMIT", 1);
 	rte_tel_data_add_dict_int(dict, "NETDEV_XDP_ACT_XSK_ZEROCOPY", 0);
 	rte_tel_data_add_dict_int(dict, "NETDEV_XDP_ACT_HW_OFFLOAD", 0);
 	rte_tel_data_add_dict_int(dict, "NETDEV_XDP_ACT_RX_SG", 0);

@@ -6,38 +6,44 @@
  * the cache of that queue, still mapped; what the cache cannot hold goes to the pool.
  */
 
+#include <errno.h>
+#include <string.h>
+
 #include "xdp_tx.h"
 
 /* Entries of the ring, those of mlx4_en. */
 #define RING_SIZE 1024
 
-int
-mlx4x_xdp_tx_create(struct mlx4x_xdp *xdp)
+/* For frames of a receive queue; NULL (explained) if there is none. */
+struct mlx4x_txq *
+mlx4x_xdp_tx_create(const struct mlx4x_xdp *xdp, struct mlx4x_port *port)
 {
-	struct mlx4x_rxq *rxq = xdp->rxq;
+	const struct mlx4x_rxq *rxq = xdp->rxq;
+	struct mlx4x_txq *txq;
 	int ret;
 
-	xdp->tx = mlx4x_txq_create_internal(rxq->port, rxq->idx, RING_SIZE, rxq->socket);
-	if (xdp->tx == NULL)
-		return mlx4x_xdp_refuse(rxq->port, ENOMEM, "Rx queue %u: cannot get a send queue for "
-			"XDP_TX", rxq->idx);
-	ret = mlx4x_txq_restart(xdp->tx);
+	txq = mlx4x_txq_create_internal(port, rxq->idx, RING_SIZE, rxq->socket);
+	if (txq == NULL) {
+		mlx4x_xdp_refuse(rxq->port, ENOMEM, "Rx queue %u: cannot get a send queue of %s for "
+			"its program", rxq->idx, port->data->name);
+		return NULL;
+	}
+	ret = mlx4x_txq_restart(txq);
 	if (ret == 0)
-		return 0;
-	mlx4x_txq_destroy(xdp->tx);
-	xdp->tx = NULL;
-	return mlx4x_xdp_refuse(rxq->port, -ret, "Rx queue %u: the send queue for XDP_TX does not "
-		"start: %s", rxq->idx, strerror(-ret));
+		return txq;
+	mlx4x_txq_destroy(txq);
+	mlx4x_xdp_refuse(rxq->port, -ret, "Rx queue %u: the send queue of %s for its program does "
+		"not start: %s", rxq->idx, port->data->name, strerror(-ret));
+	return NULL;
 }
 
 /* Waits for the frames that are on their way; their pages go to the pool. */
 void
-mlx4x_xdp_tx_destroy(struct mlx4x_xdp *xdp)
+mlx4x_xdp_tx_destroy(struct mlx4x_txq *txq)
 {
-	if (xdp->tx->state == MLX4X_QUEUE_RUNNING && !xdp->rxq->port->dev->removed)
-		mlx4x_txq_drain(xdp->tx);
-	mlx4x_txq_destroy(xdp->tx);
-	xdp->tx = NULL;
+	if (txq->state == MLX4X_QUEUE_RUNNING && !txq->port->dev->removed)
+		mlx4x_txq_drain(txq);
+	mlx4x_txq_destroy(txq);
 }
 
 /* Pages of completed frames: n slots that follow each other in memory. */

@@ -23,15 +23,30 @@ mlx4x_xdp_tx_room(const struct mlx4x_txq *txq)
 	return txq->state == MLX4X_QUEUE_RUNNING ? txq->limit - (txq->pi - txq->ci) : 0;
 }
 
-/* Writes frame number nb of a burst; the page is the ring's then. */
-static inline void
-mlx4x_xdp_tx_put(struct mlx4x_txq *txq, uint32_t nb, struct rte_mbuf *page, const uint8_t *data,
+/* Writes one more frame of a burst, and takes its page. False if the ring is full. */
+static inline bool
+mlx4x_xdp_tx_put(struct mlx4x_xdp_out *out, struct rte_mbuf *page, const uint8_t *data,
 	uint32_t len, rte_be32_t lkey)
 {
-	uint32_t pi = txq->pi + nb;
+	struct mlx4x_txq *txq = out->txq;
+	uint32_t pi = txq->pi + out->nb;
 
+	if (out->nb == 0)
+		out->room = mlx4x_xdp_tx_room(txq);
+	if (unlikely(out->nb == out->room))
+		return false;
 	mlx4x_wqe_write_data(mlx4x_txq_data(txq, pi), len, lkey, (uintptr_t)data);
 	txq->slots[pi & txq->mask] = page;
+	out->nb++;
+	return true;
+}
+
+/* Makes the frames of a burst valid, and rings the doorbell. */
+static inline void
+mlx4x_xdp_tx_flush(struct mlx4x_xdp_out *out)
+{
+	mlx4x_tx_publish(out->txq, out->txq->pi + out->nb);
+	out->nb = 0;
 }
 
 #endif /* MLX4X_XDP_TX_H */

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * XDP_REDIRECT. To a port of this driver the page itself goes, by a send queue on that
+ * port that only this receive queue uses, and it comes back to this queue's cache like
+ * with XDP_TX; nothing is copied and no mbuf field written. To another port an mbuf goes
+ * through ethdev. To an application that reads a ring (XSKMAP) and to a software receive
+ * queue (CPUMAP) mbufs go through that ring. All of it is batched, and sent at the end
+ * of the burst.
+ */
+
+#include <rte_ethdev.h>
+#include <rte_memcpy.h>
+#include <rte_ring.h>
+
+#include "rx_xdp.h"
+#include "xdp_ring.h"
+#include "xdp_tx.h"
+
+/* What was accepted before turned out not to fit. */
+static void
+give_back(struct mlx4x_xdp *xdp, struct rte_mbuf **pkts, uint32_t nb)
+{
+	rte_pktmbuf_free_bulk(pkts, nb);
+	xdp->nb_redirect -= nb;
+	xdp->nb_redirect_fail[MLX4X_XDP_FULL] += nb;
+}
+
+static void
+flush_ethdev(struct mlx4x_xdp *xdp, struct mlx4x_xdp_out *out)
+{
+	uint16_t sent = out->data->dev_started ?
+		rte_eth_tx_burst(out->port_id, out->tx_queue, out->pkts, out->nb) : 0;
+
+	if (sent != out->nb)
+		give_back(xdp, out->pkts + sent, out->nb - sent);
+	out->nb = 0;
+}
+
+static void
+flush_batch(struct mlx4x_xdp *xdp)
+{
+	struct mlx4x_xdp_batch *batch = &xdp->batch;
+	uint32_t used = rte_ring_count(batch->ring);
+	uint32_t room = used < batch->limit ? batch->limit - used : 0, sent;
+
+	sent = rte_ring_enqueue_burst(batch->ring, (void **)batch->pkts,
+		RTE_MIN(room, batch->nb), NULL);
+	if (sent != batch->nb)
+		give_back(xdp, batch->pkts + sent, batch->nb - sent);
+	batch->nb = 0;
+}
+
+/* An mbuf into a ring. */
+static enum mlx4x_xdp_reason
+to_ring(struct mlx4x_xdp *xdp, struct rte_mbuf *page, struct rte_ring *ring, uint32_t limit)
+{
+	struct mlx4x_xdp_batch *batch = &xdp->batch;
+
+	if (ring == NULL)
+		return MLX4X_XDP_UNKNOWN;
+	if (batch->nb != 0 && (batch->ring != ring || batch->nb == MLX4X_XDP_BATCH))
+		flush_batch(xdp);
+	batch->ring = ring;
+	batch->limit = limit;
+	mlx4x_xdp_to_mbuf(xdp, page);
+	batch->pkts[batch->nb++] = page;
+	return MLX4X_XDP_TAKEN;
+}
+
+static inline bool
+is_called(const struct mlx4x_xdp_out *out, uint32_t ifindex)
+{
+	return out->ifindex == ifindex || RTE_PMD_MLX4X_XDP_IFINDEX(out->port_id) == ifindex;
+}
+
+static struct mlx4x_xdp_out *
+find_out(struct mlx4x_xdp *xdp, uint32_t ifindex)
+{
+	const struct mlx4x_xdp_outs *outs = mlx4x_load_acquire(&xdp->outs);
+	uint32_t i;
+
+	if (is_called(&xdp->own, ifindex))
+		return &xdp->own;
+	for (i = 0; i < outs->nb; i++) {
+		if (is_called(outs->out[i], ifindex))
+			return outs->out[i];
+	}
+	return NULL;
+}
+
+/* Zero copy: the page goes into the ring of the other port. */
+static enum mlx4x_xdp_reason
+to_own_driver(struct mlx4x_xdp_out *out, struct rte_mbuf *page, const uint8_t *data, uint32_t len)
+{
+	rte_be32_t lkey;
+
+	mlx4x_tx_check_mr_cache(out->txq);
+	if (mlx4x_tx_lkey(out->txq, (uintptr_t)data, len, &lkey) != MLX4X_TX_SEND ||
+	    !mlx4x_xdp_tx_put(out, page, data, len, lkey))
+		return MLX4X_XDP_FULL;
+	return MLX4X_XDP_TAKEN;
+}
+
+static enum mlx4x_xdp_reason
+to_ethdev(struct mlx4x_xdp *xdp, struct mlx4x_xdp_out *out, struct rte_mbuf *page)
+{
+	if (out->nb == MLX4X_XDP_BATCH)
+		flush_ethdev(xdp, out);
+	mlx4x_xdp_to_mbuf(xdp, page);
+	out->pkts[out->nb++] = page;
+	return MLX4X_XDP_TAKEN;
+}
+
+static uint32_t
+length(const struct mlx4x_xdp *xdp)
+{
+	return xdp->buff.data_end - xdp->buff.data;
+}
+
+static enum mlx4x_xdp_reason
+check_port(const struct mlx4x_xdp_out *out, uint32_t len)
+{
+	if (out == NULL || !out->data->dev_started)
+		return MLX4X_XDP_UNKNOWN;
+	/* One tag on top of the MTU, as Linux (is_skb_forwardable()). */
+	if (len > (uint32_t)out->data->mtu + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN ||
+	    len < MLX4X_TX_MIN_LEN)
+		return MLX4X_XDP_TOO_LONG;
+	return MLX4X_XDP_TAKEN;
+}
+
+static enum mlx4x_xdp_reason
+to_port(struct mlx4x_xdp *xdp, struct mlx4x_xdp_out *out, struct rte_mbuf *page)
+{
+	enum mlx4x_xdp_reason reason = check_port(out, length(xdp));
+
+	if (reason != MLX4X_XDP_TAKEN)
+		return reason;
+	return out->txq != NULL ? to_own_driver(out, page, xdp->buff.data, length(xdp)) :
+		to_ethdev(xdp, out, page);
+}
+
+/* A copy by ethdev goes at once, behind those that wait: its loss is not a failed redirect. */
+static bool
+send_copy(struct mlx4x_xdp *xdp, struct mlx4x_xdp_out *out, struct rte_mbuf *copy)
+{
+	if (out->nb != 0)
+		flush_ethdev(xdp, out);
+	mlx4x_xdp_to_mbuf(xdp, copy);
+	return rte_eth_tx_burst(out->port_id, out->tx_queue, &copy, 1) == 1;
+}
+
+/* A copy of the frame under judgement, for one more target. */
+static void
+copy_to_port(struct mlx4x_xdp *xdp, struct mlx4x_xdp_out *out, const struct rte_mbuf *page)
+{
+	const struct xdpvm_buff *buff = &xdp->buff;
+	struct rte_mbuf *copy;
+	uint8_t *data;
+	bool taken;
+
+	if (check_port(out, length(xdp)) != MLX4X_XDP_TAKEN)
+		return;
+	copy = mlx4x_xdp_take_page(xdp);
+	if (copy == NULL)
+		return;
+	data = (uint8_t *)copy->buf_addr + (buff->data - (const uint8_t *)page->buf_addr);
+	rte_memcpy(data, buff->data, length(xdp));
+	if (out->txq != NULL)
+		taken = to_own_driver(out, copy, data, length(xdp)) == MLX4X_XDP_TAKEN;
+	else
+		taken = send_copy(xdp, out, copy);
+	if (!taken)
+		rte_mbuf_raw_free(copy);
+}
+
+/* The next target of a broadcast, NULL behind the last. */
+static struct mlx4x_xdp_out *
+next_out(struct mlx4x_xdp *xdp, uint32_t *key, bool *first)
+{
+	const struct xdpvm_redirect *redirect = &xdp->buff.redirect;
+	struct bpf_devmap_val value;
+	struct mlx4x_xdp_out *out;
+
+	while (xdpvm_map_next_key(redirect->map, *first ? NULL : key, key) == 0) {
+		*first = false;
+		memset(&value, 0, sizeof(value));
+		if (xdpvm_map_lookup(redirect->map, key, &value) != 0)
+			continue;
+		out = find_out(xdp, value.ifindex);
+		if (out != NULL && !(out == &xdp->own && redirect->flags & BPF_F_EXCLUDE_INGRESS))
+			return out;
+	}
+	return NULL;
+}
+
+/*
+ * To every entry of the map: copies, and the page itself to the last one. It counts as
+ * one redirect, which has failed if the last target does not take it; what the others
+ * took shows in their counters.
+ */
+static enum mlx4x_xdp_reason
+broadcast(struct mlx4x_xdp *xdp, struct rte_mbuf *page)
+{
+	struct mlx4x_xdp_out *next, *out;
+	bool first = true;
+	uint32_t key = 0;
+
+	out = next_out(xdp, &key, &first);
+	while (out != NULL && (next = next_out(xdp, &key, &first)) != NULL) {
+		copy_to_port(xdp, out, page);
+		out = next;
+	}
+	return to_port(xdp, out, page);
+}
+
+static enum mlx4x_xdp_reason
+hand_on(struct mlx4x_xdp *xdp, struct rte_mbuf *page)
+{
+	const struct xdpvm_redirect *redirect = &xdp->buff.redirect;
+
+	switch (redirect->kind) {
+	case XDPVM_REDIRECT_IFINDEX:
+	case XDPVM_REDIRECT_DEV:
+		return to_port(xdp, find_out(xdp, redirect->target), page);
+	case XDPVM_REDIRECT_DEV_ALL:
+		return broadcast(xdp, page);
+	case XDPVM_REDIRECT_XSK:
+		return to_ring(xdp, page, mlx4x_xdp_xsk_ring(redirect->target), UINT32_MAX);
+	default:
+		return MLX4X_XDP_UNKNOWN;
+	}
+}
+
+bool
+mlx4x_xdp_redirect(struct mlx4x_xdp *xdp, struct rte_mbuf *page)
+{
+	enum mlx4x_xdp_reason reason = hand_on(xdp, page);
+
+	if (reason != MLX4X_XDP_TAKEN) {
+		xdp->nb_redirect_fail[reason]++;
+		return false;
+	}
+	xdp->nb_redirect++;
+	return true;
+}
+
+void
+mlx4x_xdp_redirect_flush(struct mlx4x_xdp *xdp)
+{
+	const struct mlx4x_xdp_outs *outs = mlx4x_load_acquire(&xdp->outs);
+	uint32_t i;
+
+	for (i = 0; i < outs->nb; i++) {
+		struct mlx4x_xdp_out *out = outs->out[i];
+
+		if (out->nb == 0)
+			continue;
+		if (out->txq == NULL) {
+			flush_ethdev(xdp, out);
+		} else {
+			mlx4x_xdp_tx_flush(out);
+			xdp->rxq->xdp_busy = true;
+		}
+	}
+	if (xdp->batch.nb != 0)
+		flush_batch(xdp);
+}
+
+bool
+mlx4x_xdp_redirect_drain(struct mlx4x_xdp *xdp)
+{
+	const struct mlx4x_xdp_outs *outs = mlx4x_load_acquire(&xdp->outs);
+	bool busy = false;
+	uint32_t i;
+
+	for (i = 0; i < outs->nb; i++) {
+		if (outs->out[i]->txq != NULL)
+			busy |= mlx4x_xdp_tx_drain(outs->out[i]->txq, xdp);
+	}
+	return busy;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Redirects to whatever the test asks for in the array "order". */
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+
+struct {
+	__uint(type, BPF_MAP_TYPE_DEVMAP);
+	__uint(max_entries, 8);
+	__type(key, __u32);
+	__type(value, __u32);
+} ports SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_DEVMAP_HASH);
+	__uint(max_entries, 8);
+	__type(key, __u32);
+	__type(value, __u32);
+} ports_hash SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_XSKMAP);
+	__uint(max_entries, 8);
+	__type(key, __u32);
+	__type(value, __u32);
+} sockets SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_CPUMAP);
+	__uint(max_entries, 8);
+	__type(key, __u32);
+	__type(value, __u32);
+} cpus SEC(".maps");
+
+/* What to do; key or ifindex; flags. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 3);
+	__type(key, __u32);
+	__type(value, __u32);
+} order SEC(".maps");
+
+static __always_inline __u32 ordered(__u32 i)
+{
+	__u32 *value = bpf_map_lookup_elem(&order, &i);
+
+	return value ? *value : 0;
+}
+
+SEC("xdp")
+int xdp_redirect_as_ordered(struct xdp_md *ctx)
+{
+	__u32 key = ordered(1), flags = ordered(2);
+
+	switch (ordered(0)) {
+	case 1:
+		return bpf_redirect(key, 0);
+	case 2:
+		return bpf_redirect_map(&ports, key, flags);
+	case 3:
+		return bpf_redirect_map(&ports_hash, key, flags);
+	case 4:
+		return bpf_redirect_map(&sockets, key, flags);
+	case 5:
+		return bpf_redirect_map(&cpus, key, flags);
+	}
+	return XDP_PASS;
+}
+
+char _license[] SEC("license") = "Dual BSD/GPL";
