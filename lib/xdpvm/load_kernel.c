@@ -70,6 +70,9 @@ static int
 prepare_map(struct xdpvm_map *map)
 {
 	int ret = set_pin_path(map);
+	const char *path = bpf_map__pin_path(map->bpf);
+
+	map->pin_created = path != NULL && access(path, F_OK) != 0;
 
 	if (ret != 0)
 		return xdpvm_fail(map->object, ret, "map %s: cannot be pinned in %s: %s", map->name,
@@ -123,6 +126,15 @@ explain(struct xdpvm_object *object, const struct xdpvm_capture *capture, int er
 	return xdpvm_fail(object, -EACCES,
 			  "%s: the kernel's verifier refused instruction %d: %s",
 			  capture->reason != NULL ? capture->reason : "load", insn, verdict);
+}
+
+/* A load that fails later leaves no pins behind that it made. */
+void
+xdpvm_load_kernel_undo(struct xdpvm_object *object)
+{
+	for (uint32_t i = 0; i < object->n_maps; i++)
+		if (object->maps[i].pin_created && bpf_map__is_pinned(object->maps[i].bpf))
+			bpf_map__unpin(object->maps[i].bpf, NULL);
 }
 
 int

@@ -32,6 +32,13 @@ xdpvm_log(const struct xdpvm_object *object, enum xdpvm_log_level level, const c
 	va_end(args);
 }
 
+void
+xdpvm_object_set_log(struct xdpvm_object *object, xdpvm_log_fn log, void *log_arg)
+{
+	object->options.log = log;
+	object->options.log_arg = log_arg;
+}
+
 int
 xdpvm_fail(const struct xdpvm_object *object, int error, const char *format, ...)
 {

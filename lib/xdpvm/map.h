@@ -130,6 +130,7 @@ struct xdpvm_map {
 	struct xdpvm_object *object;	/* for messages; NULL for a map of its own */
 	struct bpf_map *bpf;		/* libbpf's, owned by the object */
 	int fd;				/* the kernel's map, or -1 */
+	bool pin_created;	/* by this load: it was not pinned before */
 	bool shared_memory;		/* base is the kernel map's own memory (BPF_F_MMAPABLE) */
 	bool jit_callers;		/* PROG_ARRAY: native code makes tail calls through it */
 	bool frozen;			/* read-only from both sides after load: .rodata */

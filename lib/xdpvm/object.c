@@ -260,6 +260,9 @@ xdpvm_object_load(struct xdpvm_object *object)
 	if (object->loaded || object->image == NULL)
 		return xdpvm_fail(object, -EBUSY, "was loaded before, or tried to be");
 	object->verify = choose_verify(object);
+	if (object->options.pin_dir != NULL && object->verify != XDPVM_VERIFY_KERNEL)
+		return xdpvm_fail(object, -ENOTSUP, "its maps cannot be pinned in %s: only "
+				  "verify=kernel makes maps in the kernel", object->options.pin_dir);
 	ret = object->verify == XDPVM_VERIFY_KERNEL ? xdpvm_load_kernel(object) :
 						      xdpvm_load_linker(object);
 	if (ret == 0)
@@ -268,6 +271,8 @@ xdpvm_object_load(struct xdpvm_object *object)
 		ret = load_programs(object);
 	if (ret == 0)
 		ret = xdpvm_object_slots(object);
+	if (ret != 0 && object->verify == XDPVM_VERIFY_KERNEL)
+		xdpvm_load_kernel_undo(object);
 	free(object->image);
 	object->image = NULL;
 	object->loaded = ret == 0;

@@ -40,6 +40,7 @@ void xdpvm_capture_free(struct xdpvm_capture *capture);
 
 /* load_kernel.c, load_linker.c: both end with linked instructions in bpf_program__insns(). */
 int xdpvm_load_kernel(struct xdpvm_object *object);
+void xdpvm_load_kernel_undo(struct xdpvm_object *object);
 int xdpvm_load_linker(struct xdpvm_object *object);
 
 /* object_maps.c */

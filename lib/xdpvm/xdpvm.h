@@ -189,7 +189,10 @@ struct xdpvm_options {
 	enum xdpvm_engine engine;
 	const char *program;	/**< function name of the only program wanted; NULL: all XDP ones */
 	const char *section;	/**< the same by ELF section; with program both must match */
-	/** A bpffs folder: maps are reused from it and pinned in it. NULL: nothing is pinned. */
+	/**
+	 * A bpffs folder: maps are reused from it and pinned in it (see also xdpvm_sync.h); a mode
+	 * other than VERIFY_KERNEL has no kernel maps and is refused then. NULL: nothing is pinned.
+	 */
 	const char *pin_dir;
 	const char *cache_dir;	/**< where verify=cached and verify=kernel keep accepted hashes */
 	uint32_t max_entries;	/**< > 0: maps larger than this are refused */
@@ -224,6 +227,12 @@ int xdpvm_object_load(struct xdpvm_object *object);
  * nobody is inside (xdpvm_synchronize()). NULL is allowed.
  */
 void xdpvm_object_close(struct xdpvm_object *object);
+
+/**
+ * Where messages go from now on: what the options said may end with the caller's stack frame.
+ * Not while another call on this object runs. NULL: silent.
+ */
+void xdpvm_object_set_log(struct xdpvm_object *object, xdpvm_log_fn log, void *log_arg);
 
 /** The mode that vouched: never AUTO after a load. */
 enum xdpvm_verify xdpvm_object_verify(const struct xdpvm_object *object);

@@ -462,6 +462,12 @@ test_no_kernel_maps(void)
 	CHECK(xdpvm_object_load(object) == 0);
 	CHECK(xdpvm_sync_start(object, 0) == -ENOTSUP);
 	xdpvm_object_close(object);
+
+	/* Pins that cannot be are no silent loss. */
+	options.pin_dir = "/sys/fs/bpf/xdpvm-sync-test";
+	CHECK(xdpvm_object_open(path, &options, &object) == 0);
+	CHECK(xdpvm_object_load(object) == -ENOTSUP);
+	xdpvm_object_close(object);
 }
 
 int
