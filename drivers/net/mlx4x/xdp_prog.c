@@ -14,6 +14,7 @@
 #include <rte_string_fns.h>
 
 #include "xdp.h"
+#include "xdpvm_sync.h"
 
 #define SENTENCE_SIZE 1024
 
@@ -111,6 +112,23 @@ keep_message(void *arg, enum xdpvm_log_level level, const char *message)
 		MLX4X_INIT_LOG(NOTICE, "verifier: %s", message);
 }
 
+/* What the object says later, when nobody waits for a reason. */
+static void
+log_message(void *arg, enum xdpvm_log_level level, const char *message)
+{
+	if (level == XDPVM_LOG_ERROR)
+		MLX4X_INIT_LOG(ERR, "%s", message);
+}
+
+/* Pinned maps are for others to read and write, so they are kept in step with ours. */
+static int
+load_and_serve(struct xdpvm_object *object, const char *pin_dir)
+{
+	int ret = xdpvm_object_load(object);
+
+	return ret == 0 && pin_dir != NULL ? xdpvm_sync_start(object, 0) : ret;
+}
+
 /* The only program of a loaded object, or the one that was named. */
 static struct xdpvm_prog *
 only_prog(const struct mlx4x_port *port, const struct mlx4x_xdp_load *load,
@@ -146,12 +164,13 @@ load_object(const struct mlx4x_port *port, const struct mlx4x_xdp_load *load,
 	int ret = xdpvm_object_open(load->path, &options, object);
 
 	if (ret == 0) {
-		ret = xdpvm_object_load(*object);
-		if (ret != 0)
-			xdpvm_object_close(*object);
+		ret = load_and_serve(*object, load->options.pin_dir);
+		if (ret == 0) {
+			xdpvm_object_set_log(*object, log_message, NULL);
+			return 0;
+		}
+		xdpvm_object_close(*object);
 	}
-	if (ret == 0)
-		return 0;
 	return mlx4x_xdp_refuse(port, -ret, "cannot load %s: %s", load->path,
 		reason[0] != '\0' ? reason : strerror(-ret));
 }
