@@ -69,13 +69,14 @@ start_eal(const struct perf_options *options, char *reason, size_t size)
 	return 0;
 }
 
-/* Both drivers receive into one buffer: this measures no scattering. */
+/* Both drivers receive into one buffer, which leaves a program its headroom. */
 static uint16_t
 data_room(const struct perf_point *point)
 {
-	uint32_t room = point->at[PERF_FRAME] + RTE_ETHER_CRC_LEN + 2 * RTE_VLAN_HLEN;
+	uint32_t room = PAGE_POOL_XDP_HEADROOM + point->at[PERF_FRAME] + RTE_ETHER_CRC_LEN +
+		2 * RTE_VLAN_HLEN;
 
-	return RTE_PKTMBUF_HEADROOM + RTE_ALIGN_CEIL(RTE_MAX(room, 2048u), 64u);
+	return RTE_ALIGN_CEIL(RTE_MAX(room, RTE_MBUF_DEFAULT_BUF_SIZE + 0u), 64u);
 }
 
 static int

@@ -22,7 +22,7 @@ struct xdpvm_thread {
 } __attribute__((aligned(XDPVM_CACHE_LINE)));
 
 /* The calling thread's registration, or NULL. */
-extern __thread struct xdpvm_thread *xdpvm_self;
+extern __thread struct xdpvm_thread *xdpvm_self __attribute__((tls_model("initial-exec")));
 
 /* Sends a sentence to the object's log; object may be NULL (nothing happens). */
 void xdpvm_log(const struct xdpvm_object *object, enum xdpvm_log_level level, const char *format,

@@ -46,9 +46,8 @@ struct burst {
 	uint32_t nb_pass;
 	uint32_t nb_not_judged;	/* frames that no program saw */
 	uint32_t nb_tx;
-	uint32_t nb_tx_full;
-	uint32_t nb_aborted;
 	uint32_t nb_redirect;	/* that went well or not */
+	uint32_t nb_failed;	/* other verdicts that could not be obeyed */
 };
 
 __rte_noinline bool
@@ -197,13 +196,15 @@ obey(struct burst *b, uint32_t action, bool computed)
 	if (action == XDP_TX && b->xdp->buff.data_end - b->xdp->buff.data >= MLX4X_TX_MIN_LEN) {
 		if (likely(send_back(b, page, computed)))
 			return true;
-		b->nb_tx_full++;
+		b->rxq->stats.xdp_tx_full++;
+		b->nb_failed++;
 	} else if (action == XDP_REDIRECT) {
 		b->nb_redirect++;
 		if (mlx4x_xdp_redirect(b->xdp, page))
 			return true;
 	} else {
-		b->nb_aborted++;
+		b->rxq->stats.xdp_aborted++;
+		b->nb_failed++;
 	}
 	tell(b->rxq, b->xdp, b->prog, action);
 	return false;
@@ -280,15 +281,14 @@ finish(struct burst *b, bool computed)
 		rxq->xdp_busy = true;
 		stats->xdp_tx_doorbells++;
 	}
-	stats->packets += b->nb_pass;
-	stats->bytes += b->bytes;
+	if (b->nb_pass != 0) {
+		stats->packets += b->nb_pass;
+		stats->bytes += b->bytes;
+		stats->xdp_pass += b->nb_pass;
+	}
 	stats->xdp_packets += nb_judged;
-	stats->xdp_pass += b->nb_pass;
-	stats->xdp_aborted += b->nb_aborted;
-	stats->xdp_tx_full += b->nb_tx_full;
 	stats->xdp_tx += b->nb_tx;
-	stats->xdp_drop += nb_judged - b->nb_pass - b->nb_tx - b->nb_aborted - b->nb_tx_full -
-		b->nb_redirect;
+	stats->xdp_drop += nb_judged - b->nb_pass - b->nb_tx - b->nb_failed - b->nb_redirect;
 }
 
 static __rte_always_inline void
@@ -314,11 +314,13 @@ begin_run(struct burst *b)
 	const struct mlx4x_rxq *rxq = b->rxq;
 	uint32_t cq_ci = b->ci + rxq->cq_offset, size = rxq->mask + 1;
 
+	if (b->ci == b->end)
+		return false;
 	b->cqe = (const uint8_t *)mlx4x_rxq_cqe(rxq, cq_ci);
 	b->stride = (size_t)1 << rxq->cqe_shift;
 	b->good = MLX4X_CQE_OPCODE_RECV_SEND | (cq_ci & size ? MLX4X_CQE_OWNER_MASK : 0);
 	b->run_end = b->ci + RTE_MIN(b->end - b->ci, size - (cq_ci & rxq->mask));
-	return b->run_end != b->ci;
+	return true;
 }
 
 enum completion {

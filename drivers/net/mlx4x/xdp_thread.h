@@ -21,7 +21,9 @@ enum mlx4x_xdp_thread {
 	MLX4X_XDP_THREAD_REFUSED,	/* XDPVM_MAX_THREADS are registered */
 };
 
-extern __thread enum mlx4x_xdp_thread mlx4x_xdp_thread;
+/* One load instead of a call, each burst: there is room for a few bytes of a plugin. */
+extern __thread enum mlx4x_xdp_thread mlx4x_xdp_thread
+	__attribute__((tls_model("initial-exec")));
 
 /* Registers the calling thread. False if it cannot run programs. */
 bool mlx4x_xdp_thread_register(void);
