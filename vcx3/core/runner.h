@@ -19,7 +19,7 @@ struct vcx3_runner;
 /** What the thread does when nothing moves. */
 enum vcx3_wake {
 	VCX3_WAKE_SPIN, /**< polls for ever: lowest latency, a whole CPU */
-	VCX3_WAKE_YIELD, /**< polls, gives the CPU away when idle */
+	VCX3_WAKE_YIELD, /**< polls; after spin_us idle, gives the CPU away between turns */
 	VCX3_WAKE_KICK, /**< after spin_us idle, sleeps until kicked or for at most sleep_us */
 };
 
