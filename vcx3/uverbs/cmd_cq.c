@@ -11,6 +11,7 @@
 
 #define CQ_FLAGS (IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION | IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN)
 #define CQ_ATTR_MODERATE 1
+#define CQ_RECORD_SIZE 8
 
 int
 uv_cmd_create_comp_channel(struct uv_command *command)
@@ -29,6 +30,19 @@ uv_cmd_create_comp_channel(struct uv_command *command)
 	return 0;
 }
 
+/* The kernel adds one entry before rounding up (B.5). */
+static uint32_t
+log_size_of(uint32_t entries)
+{
+	return uv_log2_up(entries + 1);
+}
+
+static int
+pin_ring(const struct uv_card *card, uint64_t buffer, uint32_t entries)
+{
+	return uv_pin(buffer, (uint64_t)card->options.cqe_size << log_size_of(entries), true);
+}
+
 /* What both forms of the command carry. */
 struct cq_request {
 	uint64_t user_handle;
@@ -44,7 +58,7 @@ check_cq(const struct uv_card *card, const struct cq_request *request, struct uv
 {
 	if (request->entries < 1 || request->entries > UV_MAX_CQE ||
 	    request->comp_vector >= UV_COMP_VECTORS || request->flags & ~(uint32_t)CQ_FLAGS ||
-	    request->provider.buf_addr == 0 || request->provider.db_addr & 7)
+	    request->provider.db_addr & 7)
 		return -EINVAL;
 	if (request->flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION &&
 	    card->options.identity == VCX3_IDENTITY_VF)
@@ -62,8 +76,7 @@ create_in_core(struct uv_card *card, uint32_t number, const struct cq_request *r
 	struct vcx3_cq_attr attr = {
 		.buffer = vcx3_object_flat((void *)(uintptr_t)request->provider.buf_addr),
 		.record = vcx3_object_flat((void *)(uintptr_t)request->provider.db_addr),
-		/* The kernel adds one entry before rounding up (B.5). */
-		.log_size = uv_log2_up(request->entries + 1),
+		.log_size = log_size_of(request->entries),
 		.cqe_size = card->options.cqe_size,
 		.device_init = true,
 		.timestamps = request->flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION,
@@ -85,6 +98,10 @@ create_cq(struct uv_command *command, const struct cq_request *request, struct u
 
 	ret = check_cq(card, request, &channel);
 	if (ret == 0)
+		ret = pin_ring(card, request->provider.buf_addr, request->entries);
+	if (ret == 0)
+		ret = uv_pin(request->provider.db_addr, CQ_RECORD_SIZE, false);
+	if (ret == 0)
 		ret = uv_card_power_on(card);
 	if (ret < 0)
 		return ret;
@@ -99,7 +116,7 @@ create_cq(struct uv_command *command, const struct cq_request *request, struct u
 	}
 	cq->user_handle = request->user_handle;
 	cq->cq.number = number;
-	cq->cq.entries = (1u << uv_log2_up(request->entries + 1)) - 1;
+	cq->cq.entries = (1u << log_size_of(request->entries)) - 1;
 	cq->cq.channel = channel;
 	if (channel != NULL)
 		uv_events_ref(channel);
@@ -183,7 +200,10 @@ uv_cmd_resize_cq(struct uv_command *command)
 	cq = uv_object_get(card, command->context, UV_CQ, request.cq_handle);
 	if (cq == NULL || request.cqe < 1 || request.cqe > UV_MAX_CQE)
 		return -EINVAL;
-	log_size = uv_log2_up(request.cqe + 1);
+	ret = pin_ring(card, provider.buf_addr, request.cqe);
+	if (ret < 0)
+		return ret;
+	log_size = log_size_of(request.cqe);
 	buffer = vcx3_object_flat((void *)(uintptr_t)provider.buf_addr);
 	ret = vcx3_status_errno(vcx3_cq_resize(card->core, cq->cq.number, &buffer, log_size, true));
 	if (ret < 0)

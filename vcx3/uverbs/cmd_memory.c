@@ -73,14 +73,15 @@ can_populate(uint64_t page)
 	return madvise((void *)(uintptr_t)here, page, MADV_POPULATE_READ) == 0;
 }
 
-/* The kernel pins every page, for writing when the device may write: without access EFAULT. */
-static int
-pin(uint64_t start, uint64_t length, bool writable)
+int
+uv_pin(uint64_t start, uint64_t length, bool writable)
 {
 	uint64_t page = sysconf(_SC_PAGESIZE);
 	uint64_t from = start & ~(page - 1);
 	uint64_t to = (start + length + page - 1) & ~(page - 1);
 
+	if (start + length < start)
+		return -EFAULT;
 	if (madvise((void *)(uintptr_t)from, to - from,
 		    writable ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) == 0)
 		return 0;
@@ -101,7 +102,7 @@ check_region(const struct ib_uverbs_reg_mr *request)
 		return -EINVAL;
 	if (request->length == 0 || request->start + request->length < request->start)
 		return -EINVAL;
-	return pin(request->start, request->length, writable);
+	return uv_pin(request->start, request->length, writable);
 }
 
 int

@@ -28,6 +28,16 @@ round_up_pow2(uint32_t value)
 	return UINT64_C(1) << uv_log2_up(value);
 }
 
+static int
+pin_rings(const struct mlx4_ib_create_qp *provider, const struct vcx3_qp_attr *attr)
+{
+	uint64_t size = (UINT64_C(1) << (attr->sq.log_count + attr->sq.log_stride)) +
+			(UINT64_C(1) << (attr->rq.log_count + attr->rq.log_stride));
+	int ret = uv_pin(provider->buf_addr, size, false);
+
+	return ret == 0 ? uv_pin(provider->db_addr, UV_WQ_RECORD_SIZE, false) : ret;
+}
+
 /* Rings as libmlx4 lays them out: the larger stride first (B.5). */
 static int
 fill_rings(const struct ib_uverbs_create_qp *request, const struct mlx4_ib_create_qp *provider,
@@ -40,8 +50,7 @@ fill_rings(const struct ib_uverbs_create_qp *request, const struct mlx4_ib_creat
 	    provider->log_sq_bb_count > 31 ||
 	    1u << provider->log_sq_bb_count > round_up_pow2(UV_MAX_QP_WR) ||
 	    provider->log_sq_stride < MIN_LOG_SQ_STRIDE ||
-	    provider->log_sq_stride > MAX_LOG_SQ_STRIDE || provider->buf_addr == 0 ||
-	    provider->db_addr & 3)
+	    provider->log_sq_stride > MAX_LOG_SQ_STRIDE || provider->db_addr & 3)
 		return -EINVAL;
 	sq->present = true;
 	sq->log_count = provider->log_sq_bb_count;
@@ -55,7 +64,7 @@ fill_rings(const struct ib_uverbs_create_qp *request, const struct mlx4_ib_creat
 		rq->offset = 1u << (sq->log_count + sq->log_stride);
 	attr->buffer = vcx3_object_flat((void *)(uintptr_t)provider->buf_addr);
 	attr->record = vcx3_object_flat((void *)(uintptr_t)provider->db_addr);
-	return 0;
+	return pin_rings(provider, attr);
 }
 
 /* The numbers that the kernel returns: the send side as asked, the receive side rounded up. */

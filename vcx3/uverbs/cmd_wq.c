@@ -35,6 +35,15 @@ fill_ring(const struct ib_uverbs_ex_create_wq *request, const struct mlx4_ib_cre
 }
 
 static int
+pin_ring(const struct mlx4_ib_create_wq *provider, const struct vcx3_qp_attr *attr)
+{
+	uint64_t size = DUMMY_SQ_SIZE + (UINT64_C(1) << (attr->rq.log_count + attr->rq.log_stride));
+	int ret = uv_pin(provider->buf_addr, size, false);
+
+	return ret == 0 ? uv_pin(provider->db_addr, UV_WQ_RECORD_SIZE, false) : ret;
+}
+
+static int
 check_wq(const struct ib_uverbs_ex_create_wq *request, const struct mlx4_ib_create_wq *provider)
 {
 	if (request->comp_mask != 0 || provider->comp_mask != 0)
@@ -42,8 +51,7 @@ check_wq(const struct ib_uverbs_ex_create_wq *request, const struct mlx4_ib_crea
 	if (request->wq_type != IBV_WQT_RQ || request->create_flags & ~IBV_WQ_FLAGS_SCATTER_FCS)
 		return -EOPNOTSUPP;
 	if (request->max_wr < 1 || request->max_wr > UV_MAX_QP_WR || request->max_sge < 1 ||
-	    request->max_sge > UV_MAX_SGE || provider->buf_addr == 0 || provider->db_addr & 3 ||
-	    provider->log_range_size > 7)
+	    request->max_sge > UV_MAX_SGE || provider->db_addr & 3 || provider->log_range_size > 7)
 		return -EINVAL;
 	return 0;
 }
@@ -87,6 +95,7 @@ uv_cmd_ex_create_wq(struct uv_command *command)
 	struct ib_uverbs_ex_create_wq request;
 	struct ib_uverbs_ex_create_wq_resp response = {.response_length = sizeof(response)};
 	struct mlx4_ib_create_wq provider;
+	struct vcx3_qp_attr attr = {0};
 	struct uv_object *pd, *cq, *wq;
 	int64_t number;
 	int ret;
@@ -98,13 +107,17 @@ uv_cmd_ex_create_wq(struct uv_command *command)
 	ret = pd != NULL && cq != NULL ? check_wq(&request, &provider) : -EINVAL;
 	if (ret < 0)
 		return ret;
+	fill_ring(&request, &provider, &attr);
+	ret = pin_ring(&provider, &attr);
+	if (ret < 0)
+		return ret;
 	wq = uv_object_new(card, context, UV_WQ);
 	number = wq != NULL ? take_number(card, context, provider.log_range_size) : -ENOMEM;
 	if (number < 0) {
 		uv_object_forget(card, wq);
 		return number;
 	}
-	fill_ring(&request, &provider, &wq->wq.attr);
+	wq->wq.attr = attr;
 	wq->wq.attr.pd = pd->pd.number;
 	wq->wq.attr.recv_cqn = cq->cq.number;
 	wq->wq.attr.send_cqn = cq->cq.number;

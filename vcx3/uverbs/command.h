@@ -57,6 +57,8 @@ uv_log2_up(uint32_t value)
 	return value <= 1 ? 0 : 32 - __builtin_clz(value - 1);
 }
 
+#define UV_WQ_RECORD_SIZE 4
+
 #define UV_HANDLERS(X) \
 	X(get_context) X(query_device) X(ex_query_device) X(query_port) \
 	X(alloc_pd) X(dealloc_pd) X(reg_mr) X(dereg_mr) \
@@ -70,6 +72,12 @@ uv_log2_up(uint32_t value)
 #define UV_DECLARE_HANDLER(name) int uv_cmd_##name(struct uv_command *command);
 UV_HANDLERS(UV_DECLARE_HANDLER)
 #undef UV_DECLARE_HANDLER
+
+/*
+ * Pins memory of the program as the kernel does for regions and rings, for writing when the device
+ * writes there: 0, or -EFAULT when the program has no such access itself.
+ */
+int uv_pin(uint64_t start, uint64_t length, bool writable);
 
 /* What cmd_wq.c does for an RSS QP of cmd_qp.c: its WQs go live on this port. */
 int uv_wqs_bring_up(struct uv_card *card, struct uv_object *table, uint8_t port);
