@@ -141,6 +141,46 @@ test_values(void)
 	CHECK(ibv_destroy_cq(attr.send_cq) == 0, "CQ");
 }
 
+/* Rings at an address that is nowhere: pinning them fails, nothing is written there. */
+static void
+test_rings_nowhere(void)
+{
+	struct ibv_cq *cq = ibv_create_cq(rig.context, 16, NULL, NULL, 0);
+	struct {
+		struct ib_uverbs_cmd_hdr header;
+		struct ib_uverbs_create_cq core;
+		uint64_t buffer, record;
+	} make_cq = {
+		.header = {IB_USER_VERBS_CMD_CREATE_CQ, sizeof(make_cq) / 4, 16 / 4},
+		.core = {.cqe = 15, .comp_channel = -1},
+		.buffer = 4096,
+	};
+	struct {
+		struct ib_uverbs_cmd_hdr header;
+		struct ib_uverbs_create_qp core;
+		uint64_t buffer, record;
+		uint8_t log_bb_count, log_stride, reserved[6];
+	} make_qp = {
+		.header = {IB_USER_VERBS_CMD_CREATE_QP, sizeof(make_qp) / 4, 32 / 4},
+		.core = {.qp_type = IBV_QPT_RAW_PACKET, .max_send_wr = 16, .max_send_sge = 1,
+			 .max_recv_wr = 1, .max_recv_sge = 1},
+		.log_bb_count = 6,
+		.log_stride = 6,
+	};
+	uint64_t response[8];
+
+	make_cq.core.response = make_qp.core.response = (uintptr_t)response;
+	make_qp.core.pd_handle = rig.pd->handle;
+	make_qp.core.send_cq_handle = make_qp.core.recv_cq_handle = cq->handle;
+	CHECK(refused(&make_cq, sizeof(make_cq)) == EFAULT, "CQ ring: %s", strerror(errno));
+	make_cq.buffer = (uintptr_t)rig.memory;
+	CHECK(refused(&make_cq, sizeof(make_cq)) == EFAULT, "CQ record: %s", strerror(errno));
+	CHECK(refused(&make_qp, sizeof(make_qp)) == EFAULT, "QP rings: %s", strerror(errno));
+	make_qp.buffer = (uintptr_t)rig.memory;
+	CHECK(refused(&make_qp, sizeof(make_qp)) == EFAULT, "QP record: %s", strerror(errno));
+	CHECK(ibv_destroy_cq(cq) == 0, "nobody uses the CQ");
+}
+
 static void
 test_states(void)
 {
@@ -165,6 +205,7 @@ main(void)
 	test_frames();
 	test_handles();
 	test_values();
+	test_rings_nowhere();
 	test_states();
 	rig_close(&rig);
 	return check_status();
