@@ -183,12 +183,12 @@ check_key(struct subject *subject, uint32_t i)
 }
 
 static uint32_t
-count_keys(struct subject *subject)
+count_keys(struct xdpvm_map *map)
 {
 	uint8_t key[8], next[8];
 	uint32_t n = 0;
 
-	for (void *at = NULL; xdpvm_map_next_key(subject->map, at, next) == 0; n++) {
+	for (void *at = NULL; xdpvm_map_next_key(map, at, next) == 0; n++) {
 		memcpy(key, next, sizeof(key));
 		at = key;
 	}
@@ -214,7 +214,7 @@ test_model(struct xdpvm_object *object, const char *name)
 			check_key(&subject, i);
 			present += subject.model.present[i];
 		}
-		CHECK(subject.fixed || count_keys(&subject) == present);
+		CHECK(subject.fixed || count_keys(subject.map) == present);
 	}
 }
 
@@ -234,7 +234,7 @@ test_models(void)
 		test_model(object, names[i]);
 	CHECK(xdpvm_sync_stats(object, &stats) == 0);
 	/* The array is the kernel's memory and needs no rounds. */
-	CHECK(stats.maps == 7, "%u maps", stats.maps);
+	CHECK(stats.maps == 9, "%u maps", stats.maps);
 	CHECK(stats.rounds == 1 + 7 * ROUNDS && stats.refused == 0);
 	CHECK(stats.taken > 1000 && stats.given > 1000 && stats.max_ns >= stats.last_ns);
 	xdpvm_object_close(object);
@@ -409,12 +409,25 @@ test_running(void)
 /* ---- Pins ----------------------------------------------------------------------------------- */
 
 static void
+remove_pins(const char *dir)
+{
+	static const char *const names[] = { "hash", "percpu_hash", "lru_hash", "lru_percpu_hash",
+		"array", "percpu_array", "lpm", "small_lru", "locked", "devices" };
+	char pin[128];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(pin, sizeof(pin), "%s/%s", dir, names[i]);
+		CHECK(unlink(pin) == 0, "%s", pin);
+	}
+	CHECK(rmdir(dir) == 0);
+}
+
+static void
 test_pins(void)
 {
 	char dir[64];
 	struct xdpvm_object *object;
 	struct value values[XDPVM_MAX_THREADS] = { 0 }, own[XDPVM_MAX_THREADS];
-	struct xdpvm_map_info info;
 	char pin[128];
 	uint32_t key = 9;
 	int fd;
@@ -436,19 +449,94 @@ test_pins(void)
 	CHECK(bpf_map_update_elem(fd, &key, values, BPF_ANY) == 0);
 	object = load(dir);
 	CHECK(object != NULL && xdpvm_sync_start(object, NEVER_MS) == 0);
-	xdpvm_map_info(xdpvm_map_find(object, "percpu_hash"), &info);
 	CHECK(xdpvm_map_lookup(xdpvm_map_find(object, "percpu_hash"), &key, own) == 0 &&
 	      own[0].setting == 77);
 	xdpvm_object_close(object);
 	close(fd);
-	for (unsigned int i = 0; i < 8; i++) {
-		static const char *const names[] = { "hash", "percpu_hash", "lru_hash",
-			"lru_percpu_hash", "array", "percpu_array", "lpm", "devices" };
+	remove_pins(dir);
+}
 
-		snprintf(pin, sizeof(pin), "%s/%s", dir, names[i]);
-		CHECK(unlink(pin) == 0);
+/* ---- Maps that need care -------------------------------------------------------------------- */
+
+/* The kernel evicts by its own view of what was used; that takes nothing away from programs. */
+static void
+test_full_lru(void)
+{
+	struct xdpvm_object *object = load(NULL);
+	struct xdpvm_map *map = xdpvm_map_find(object, "small_lru");
+	struct value value = { 0 };
+	struct xdpvm_map_info info;
+	uint32_t key;
+
+	xdpvm_map_info(map, &info);
+	CHECK(xdpvm_sync_start(object, NEVER_MS) == 0);
+	for (key = 0; key < 2 * info.max_entries; key++) {
+		CHECK(xdpvm_map_update(map, &key, &value, BPF_ANY) == 0);
+		if (key % 50 == 0)
+			CHECK(xdpvm_sync_now(object) == 0);
 	}
-	CHECK(rmdir(dir) == 0);
+	for (unsigned int round = 0; round < 5; round++) {
+		CHECK(xdpvm_sync_now(object) == 0);
+		CHECK(count_keys(map) == info.max_entries, "%u", count_keys(map));
+	}
+	/* With room again a tool's deletion counts. */
+	for (key = 0; key < 2 * info.max_entries; key++)
+		xdpvm_map_delete(map, &key);
+	for (key = 0; key < 10; key++)
+		CHECK(xdpvm_map_update(map, &key, &value, BPF_ANY) == 0);
+	CHECK(xdpvm_sync_now(object) == 0 && xdpvm_sync_now(object) == 0);
+	key = 4;
+	CHECK(bpf_map_delete_elem(info.fd, &key) == 0 && xdpvm_sync_now(object) == 0);
+	CHECK(count_keys(map) == 9 && xdpvm_map_lookup(map, &key, &value) == -ENOENT);
+	xdpvm_object_close(object);
+}
+
+/* An array that cannot be shared, for the lock in its values, and what happens to the lock. */
+static void
+test_locked(void)
+{
+	struct xdpvm_object *object = load(NULL);
+	struct xdpvm_map *map = xdpvm_map_find(object, "locked");
+	uint32_t value[2] = { UINT32_MAX, 5 }, key = 1, seen[2];
+	struct xdpvm_map_info info;
+
+	xdpvm_map_info(map, &info);
+	CHECK(xdpvm_sync_start(object, NEVER_MS) == 0);
+	CHECK(bpf_map_update_elem(info.fd, &key, value, BPF_ANY) == 0);
+	CHECK(xdpvm_sync_now(object) == 0);
+	CHECK(xdpvm_map_lookup(map, &key, seen) == 0 && seen[0] == 0 && seen[1] == 5);
+	value[1] = 6;
+	CHECK(xdpvm_map_update(map, &key, value, BPF_F_LOCK) == 0);
+	CHECK(xdpvm_sync_now(object) == 0);
+	CHECK(bpf_map_lookup_elem(info.fd, &key, seen) == 0 && seen[0] == 0 && seen[1] == 6);
+	xdpvm_object_close(object);
+}
+
+/* A pin that somebody else made, of an array that cannot be mapped. */
+static void
+test_foreign_pin(void)
+{
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "array", 4, sizeof(struct value), 50, NULL);
+	struct value value = { 3, 4, 0 };
+	struct xdpvm_object *object;
+	struct xdpvm_map *map;
+	char dir[64], pin[128];
+	uint32_t key = 2;
+
+	snprintf(dir, sizeof(dir), "/sys/fs/bpf/xdpvm-sync-test-%d", getpid());
+	snprintf(pin, sizeof(pin), "%s/array", dir);
+	CHECK(fd >= 0 && mkdir(dir, 0700) == 0 && bpf_obj_pin(fd, pin) == 0);
+	object = load(dir);
+	CHECK(object != NULL && xdpvm_sync_start(object, NEVER_MS) == 0);
+	map = xdpvm_map_find(object, "array");
+	CHECK(!map->shared_memory);
+	CHECK(bpf_map_update_elem(fd, &key, &value, BPF_ANY) == 0);
+	CHECK(xdpvm_sync_now(object) == 0);
+	memset(&value, 0, sizeof(value));
+	CHECK(xdpvm_map_lookup(map, &key, &value) == 0 && value.setting == 4);
+	xdpvm_object_close(object);
+	close(fd);
+	remove_pins(dir);
 }
 
 static void
@@ -483,6 +571,9 @@ main(int argc, char **argv)
 	test_refused();
 	test_running();
 	test_pins();
+	test_full_lru();
+	test_locked();
+	test_foreign_pin();
 	test_no_kernel_maps();
 	return check_status();
 }

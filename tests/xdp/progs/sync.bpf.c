@@ -31,6 +31,20 @@ KEYED_MAP(array, BPF_MAP_TYPE_ARRAY, 0, __u32, 50);
 KEYED_MAP(percpu_array, BPF_MAP_TYPE_PERCPU_ARRAY, 0, __u32, 50);
 KEYED_MAP(lpm, BPF_MAP_TYPE_LPM_TRIE, BPF_F_NO_PREALLOC, struct prefix, 200);
 
+KEYED_MAP(small_lru, BPF_MAP_TYPE_LRU_HASH, 0, __u32, 300);
+
+struct locked_value {
+	struct bpf_spin_lock lock;
+	__u32 setting;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 3);
+	__type(key, __u32);
+	__type(value, struct locked_value);
+} locked SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_DEVMAP_HASH);
 	__uint(max_entries, 10);
