@@ -17,6 +17,7 @@
 #include <rte_dev.h>
 #include <rte_eal.h>
 #include <rte_log.h>
+#include <rte_malloc.h>
 
 #include "self_port.h"
 
@@ -127,6 +128,15 @@ live(void)
 	return 0;
 }
 
+/* Blocks of DPDK's heap that are in use. */
+static unsigned int
+nb_heap_blocks(void)
+{
+	struct rte_malloc_socket_stats stats;
+
+	return rte_malloc_get_socket_stats(0, &stats) == 0 ? stats.alloc_count : 0;
+}
+
 static int
 unplug(void)
 {
@@ -178,6 +188,17 @@ fail_once(const char *command, unsigned int nth, int error, bool *met)
 	return unplug();
 }
 
+/* The same as a life without faults leaves: nothing, but what DPDK keeps for itself. */
+static int
+check_heap(unsigned int nb_before)
+{
+	unsigned int nb = nb_heap_blocks();
+
+	if (nb != nb_before)
+		printf("%u blocks of the heap are in use, before it were %u\n", nb, nb_before);
+	return nb == nb_before ? 0 : -1;
+}
+
 static int
 fail_each(const char *const *names, unsigned int nb, int error)
 {
@@ -201,7 +222,12 @@ fail_each(const char *const *names, unsigned int nb, int error)
 static int
 test_create_fails(void)
 {
-	return fail_each(commands, RTE_DIM(commands), ENOMEM);
+	unsigned int before;
+
+	CHECK(live() == 0 && unplug() == 0);
+	before = nb_heap_blocks();
+	CHECK(fail_each(commands, RTE_DIM(commands), ENOMEM) == 0);
+	return check_heap(before);
 }
 
 /* The kernel keeps what it refuses to destroy until the context is closed. */
@@ -290,8 +316,10 @@ pull_out(void)
 static int
 test_random_order(void)
 {
-	unsigned int i, seed = 1;
+	unsigned int i, seed = 1, before;
 
+	CHECK(live() == 0 && unplug() == 0);
+	before = nb_heap_blocks();
 	state = ABSENT;
 	for (i = 0; i < 600; i++) {
 		unsigned int choice = rand_r(&seed) >> 4;
@@ -308,7 +336,8 @@ test_random_order(void)
 			return -1;
 		}
 	}
-	return unplug();
+	CHECK(unplug() == 0);
+	return check_heap(before);
 }
 
 static const struct self_test tests[] = {
