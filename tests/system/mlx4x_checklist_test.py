@@ -1,0 +1,204 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What people type into testpmd when they try a driver, and what they expect to see.
+
+The numbers of the tests are rows of a checklist; rows about rules and addresses are in
+mlx4x_rules_test.py, those about frames that pass in mlx4x_testpmd_test.py, those about ports
+that come and go in mlx4x_probe_test.py.
+"""
+
+import os
+import re
+
+from lib import bed as testbed
+from lib.bed import Testpmd, build_dir, check, check_equal, wait_until
+
+DRIVER = os.path.join(build_dir(), "drivers", "net", "mlx4x", "librte_net_mlx4x.so")
+NAME = "0000:03:00.0_port"
+
+
+def start(bed, options=(), args=(), **keywords):
+    bed.require_hugepages()
+    return Testpmd(bed, ["--strict", *options], args, driver=DRIVER, **keywords)
+
+
+def end(pmd):
+    pmd.quit()
+    census = pmd.final_counters()["census"]
+    check_equal({name: nb for name, nb in census.items() if nb}, {}, "objects at the end")
+
+
+def expect(pmd, command, *wanted):
+    """Each regular expression matches in the answer."""
+    text = pmd.cmd(command)
+    for pattern in wanted:
+        check(re.search(pattern, text, re.M), f"{command}: no {pattern!r} in {text}")
+    return text
+
+
+def test_information(bed):
+    """1, 2, 3, 7, 8, 9, 15, 35, 37: what a port says of itself."""
+    pmd = start(bed, args=["--rxq=2", "--txq=2"])
+    text = expect(pmd, "show port info 0", "Driver name: net_mlx4x", "Firmware-version: 2.42.5000",
+                  "Link speed: 40 Gbps", "Max possible RX queues: [1-9]",
+                  "Minimum size of RX buffer: 14", "MTU: 1500", "Hash key size in bytes: 40",
+                  "Max possible number of RXDs per queue: [1-9]", "Min possible number of RXDs")
+    longest = int(re.search(r"Maximum configurable length of RX packet: (\d+)", text).group(1))
+    check(9600 < longest < 10000, f"longest packet {longest}")
+    expect(pmd, "show port summary all", f"^0 .*{NAME}0 +net_mlx4x +up +40 Gbps",
+           f"^1 .*{NAME}1 +net_mlx4x +up +40 Gbps")
+    expect(pmd, "show device info all", "Device name: 0000:03:00.0", f"{NAME}0", f"{NAME}1")
+    receive = "VLAN_STRIP IPV4_CKSUM UDP_CKSUM TCP_CKSUM VLAN_FILTER SCATTER TIMESTAMP " \
+              "KEEP_CRC RSS_HASH"
+    expect(pmd, "show port 0 rx_offload capabilities", *receive.split())
+    send = "VLAN_INSERT IPV4_CKSUM UDP_CKSUM TCP_CKSUM TCP_TSO MULTI_SEGS MBUF_FAST_FREE"
+    expect(pmd, "show port 0 tx_offload capabilities", *send.split())
+    expect(pmd, "show port 0 rx_offload configuration", "Port : *RSS_HASH")
+    expect(pmd, "show port 0 ptypes", "L2_ETHER", "L3_IPV4_EXT_UNKNOWN", "L3_IPV6_EXT_UNKNOWN",
+           "L4_TCP", "L4_UDP", "L4_FRAG", "L4_NONFRAG")
+    expect(pmd, "show port 0 flow_ctrl", "Rx pause: o", "Tx pause: o")
+    expect(pmd, "show port 0 fec capabilities", "not implemented|not supported")
+    end(pmd)
+
+
+def test_descriptors(bed):
+    """12, 13, 14: states of descriptors."""
+    pmd = start(bed, ["--ports", "1", "--wire", "1=gen:size=60,flows=1,count=5,hold=1"])
+    expect(pmd, "show port 0 rxq 0 desc 0 status", "AVAILABLE")
+    expect(pmd, "show port 0 rxq 0 desc used count", "0$")
+    pmd.cmd("set promisc 0 on")
+    pmd.ctl("go")
+    wait_until(lambda: "DONE" in pmd.cmd("show port 0 rxq 0 desc 4 status"), "5 frames")
+    expect(pmd, "show port 0 rxq 0 desc 5 status", "AVAILABLE")
+    expect(pmd, "show port 0 rxq 0 desc used count", "5$")
+    expect(pmd, "show port 0 txq 0 desc 0 status", "DONE")
+    end(pmd)
+
+
+def test_statistics(bed):
+    """4, 44: counters count, and are zero after clear."""
+    pmd = start(bed)
+    pmd.cmd("start tx_first 32")
+    wait_until(lambda: pmd.stats(0)["RX-packets"] > 2000, "traffic")
+    text = pmd.cmd("stop")
+    check("Bad-ipcsum" not in text or "Bad-ipcsum: 0" in text, text)
+    for index in (0, 1):
+        stats = pmd.stats(index)
+        check(stats["TX-packets"] > 2000, f"{stats}")
+        check_equal(stats["RX-errors"] + stats["TX-errors"] + stats["RX-nombuf"], 0, "errors")
+        pmd.cmd(f"clear port stats {index}")
+        check_equal(set(pmd.stats(index).values()), {0}, "counters after clear")
+    end(pmd)
+
+
+def test_packet_types(bed):
+    """16: with all types asked for they are shown; with none every type is 0."""
+    for mask, nb_shown in (("0x0fffffff", 3), ("0", 0)):
+        pmd = start(bed, ["--ports", "1", "--wire", "1=gen:size=100,flows=1,count=3,hold=1"],
+                    ["--forward-mode=rxonly"])
+        for command in ("port stop 0", f"set port 0 ptype_mask {mask}", "port start 0",
+                        "set promisc 0 on", "set verbose 1", "start"):
+            pmd.cmd(command)
+        pmd.ctl("go")
+        wait_until(lambda: pmd.stats(0)["RX-packets"] == 3, "3 frames")
+        pmd.cmd("stop")
+        check_equal(pmd.output.count("hw ptype: L2_ETHER L3_IPV4_EXT_UNKNOWN L4_UDP"), nb_shown,
+                    "types shown")
+        check_equal(pmd.output.count("hw ptype"), nb_shown, "types shown")
+        end(pmd)
+
+
+def test_mtu(bed):
+    """24, 25: an MTU that fits is taken, others are refused with a number."""
+    pmd = start(bed, ["--ports", "1", "--wire", "1=sink"])
+    pmd.cmd("port stop 0")
+    text = expect(pmd, "port config mtu 0 9000", "MTU 9000 take up to 9022 bytes", "holds 2048")
+    check("1500" in pmd.cmd("show port info 0"), text)
+    expect(pmd, "port config mtu 0 9601", "MTU|mtu")
+    pmd.cmd("port config mtu 0 1800")
+    check("MTU: 1800" in pmd.cmd("show port info 0"), "MTU 1800")
+    pmd.cmd("port start 0")
+    pmd.cmd("port stop 0")
+    # testpmd configures the port when it starts.
+    for command in ("port config 0 rx_offload scatter on", "port start 0", "port stop 0",
+                    "port config mtu 0 9600"):
+        pmd.cmd(command)
+    check("MTU: 9600" in pmd.cmd("show port info 0"), "MTU 9600")
+    expect(pmd, "port start 0", "Done")
+    end(pmd)
+
+
+def test_queue_offload(bed):
+    """32: an offload of one send queue."""
+    pmd = start(bed, ["--ports", "1", "--wire", "1=self"], ["--txq=2", "--rxq=2"])
+    for command in ("port stop 0", "port 0 txq 1 tx_offload multi_segs on", "port start 0"):
+        pmd.cmd(command)
+    expect(pmd, "show port 0 tx_offload configuration", r"Queue\[ ?1\] :.*MULTI_SEGS")
+    pmd.cmd("set txpkts 64,64,64")
+    pmd.cmd("set fwd txonly")
+    pmd.cmd("start")
+    wait_until(lambda: pmd.stats(0)["TX-packets"] > 500, "frames")
+    pmd.cmd("stop")
+    end(pmd)
+
+
+def test_queue_numbers(bed):
+    """34: other numbers of queues; not a power of two is told."""
+    pmd = start(bed, ["--ports", "1", "--wire", "1=gen:size=60,flows=64,rate=20000"],
+                ["--forward-mode=rxonly"])
+    for nb in (3, 4, 1, 2, 5):
+        for command in ("port stop 0", f"port config all rxq {nb}", f"port config all txq {nb}"):
+            pmd.cmd(command)
+        text = pmd.cmd("port start 0")
+        check("power of two of queues" in text if nb in (3, 5) else "mlx4x:" not in text, text)
+        pmd.cmd("set promisc 0 on")
+        before = pmd.stats(0)["RX-packets"]
+        pmd.cmd("start")
+        wait_until(lambda: pmd.stats(0)["RX-packets"] > before + 200, f"frames on {nb} queues")
+        pmd.cmd("stop")
+    end(pmd)
+
+
+def test_flow_control(bed):
+    """35: pause frames are the kernel interface's."""
+    pmd = start(bed)
+    for receive, send in (("off", "on"), ("on", "off"), ("off", "off")):
+        pmd.cmd(f"set flow_ctrl rx {receive} tx {send} 300 50 10 1 mac_ctrl_frame_fwd off "
+                "autoneg off 0")
+        expect(pmd, "show port 0 flow_ctrl", f"Rx pause: {receive}", f"Tx pause: {send}")
+        expect(pmd, "show port 1 flow_ctrl", "Rx pause: on", "Tx pause: on")
+    end(pmd)
+
+
+def test_bpf_load(bed):
+    """45 to 48: librte_bpf's programs run on the port as on every other."""
+    source, program = bed.path("none.c"), bed.path("none.o")
+    with open(source, "w", encoding="ascii") as file:
+        file.write("unsigned long entry(void *p) { return 0; }\n")
+    done = bed.run("clang", "-O2", "-mcpu=v1", "-target", "bpf", "-c", source, "-o", program)
+    check_equal(done.returncode, 0, f"clang: {done.stderr}")
+    pmd = start(bed, ["--ports", "1", "--wire", "1=gen:size=60,flows=1,rate=20000"],
+                ["--forward-mode=io"])
+    pmd.cmd("set promisc 0 on")
+
+    def forwarded_of_some_frames():
+        """Frames that testpmd sends back while the port receives a hundred."""
+        before = pmd.stats(0)
+        pmd.cmd("start")
+        wait_until(lambda: pmd.stats(0)["RX-packets"] > before["RX-packets"] + 100, "frames")
+        pmd.cmd("stop")
+        return pmd.stats(0)["TX-packets"] - before["TX-packets"]
+
+    check(forwarded_of_some_frames() > 90, "without a program frames go on")
+    expect(pmd, f"bpf-load rx 0 0 J {program}", "0:Success")
+    check_equal(forwarded_of_some_frames(), 0, "frames that the program lets pass")
+    for _ in range(2):
+        pmd.cmd("bpf-unload rx 0 0")
+    expect(pmd, f"bpf-load rx 7 0 J {program}", "-22")
+    expect(pmd, f"bpf-load rx 0 9 J {program}", "-22")
+    check(forwarded_of_some_frames() > 90, "unloaded, it drops nothing any more")
+    end(pmd)
+
+
+if __name__ == "__main__":
+    testbed.main(globals())
