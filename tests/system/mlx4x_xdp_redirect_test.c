@@ -4,7 +4,8 @@
  * XDP_REDIRECT of net_mlx4x: ports 0 and 1 are of this driver, each on a wire that gives
  * it back what it sends (vcx3 --step); port 2 is a ring of DPDK (--vdev net_ring0). A
  * frame sent on port 0 comes back there, the program redirects it, and it is received
- * where it should arrive. Argument: the object redirect.bpf.o.
+ * where it should arrive. Arguments: the object redirect.bpf.o, and cpumap to test that
+ * instead, with the device argument xdp_cpumap_queues=2.
  */
 
 #include <errno.h>
@@ -158,12 +159,14 @@ kernel_ifindex(uint16_t port)
 }
 
 static int
-start_port(uint16_t port)
+start_port(uint16_t port, uint16_t nb_queues)
 {
 	struct rte_eth_conf conf = { 0 };
+	uint16_t i;
 
-	CHECK(rte_eth_dev_configure(port, 1, 1, &conf) == 0);
-	CHECK(rte_eth_rx_queue_setup(port, 0, RING, SOCKET_ID_ANY, NULL, pool) == 0);
+	CHECK(rte_eth_dev_configure(port, nb_queues, 1, &conf) == 0);
+	for (i = 0; i < nb_queues; i++)
+		CHECK(rte_eth_rx_queue_setup(port, i, RING, SOCKET_ID_ANY, NULL, pool) == 0);
 	CHECK(rte_eth_tx_queue_setup(port, 0, RING, SOCKET_ID_ANY, NULL) == 0);
 	CHECK(rte_eth_dev_start(port) == 0);
 	rte_eth_promiscuous_enable(port);
@@ -360,6 +363,105 @@ test_xskmap(void)
 	return 0;
 }
 
+static unsigned int
+poll_queue(uint16_t queue, uint16_t first)
+{
+	struct rte_mbuf *pkts[BURST];
+	unsigned int nb = 0;
+	uint16_t n, i, number;
+
+	while ((n = rte_eth_rx_burst(PORT, queue, pkts, BURST)) != 0) {
+		for (i = 0; i < n; i++) {
+			memcpy(&number, rte_pktmbuf_mtod_offset(pkts[i], void *, 14),
+				sizeof(number));
+			if (number != first + nb++)
+				nb = UINT16_MAX;	/* not in order */
+		}
+		rte_pktmbuf_free_bulk(pkts, n);
+	}
+	return nb;
+}
+
+static int
+test_software_queues(void)
+{
+	struct rte_eth_conf conf = { 0 };
+
+	CHECK(rte_eth_dev_rx_queue_stop(PORT, 1) == -ENOTSUP);
+	CHECK(rte_pmd_mlx4x_xdp_queue_set(PORT, 2, &hook) == -ENOTSUP);
+	CHECK(comes_to(send_one(1), 1, 0, 0));
+	CHECK(poll_queue(1, 0) == 0 && poll_queue(2, 0) == 0);
+	CHECK(rte_eth_dev_stop(PORT) == 0);
+	CHECK(rte_eth_dev_configure(PORT, 2, 1, &conf) == -EINVAL);
+	return start_port(PORT, 3);
+}
+
+static int
+send_numbers(uint16_t nb)
+{
+	uint16_t i;
+
+	for (i = 0; i < nb; i++)
+		CHECK(comes_to(send_one(i), 0, 0, 0));
+	return 0;
+}
+
+/* Row 52: a full ring drops and counts; nothing is lost unseen. */
+static int
+test_cpumap_ring(void)
+{
+	CHECK(load_object() == 0);
+	CHECK(set_map("cpus", 0, 8) == 0 && set_map("cpus", 1, 100) == 0);
+	CHECK(order(5, 0, 0) == 0);
+	CHECK(send_numbers(20) == 0);
+	CHECK(counter(PORT, "rx_xdp_redirect") == 8);
+	CHECK(counter(PORT, "rx_xdp_redirect_full") == 12 && adds_up());
+	CHECK(poll_queue(1, 0) == 8 && poll_queue(2, 0) == 0);
+	CHECK(counter(PORT, "rx_q1_packets") == 8);
+	CHECK(order(5, 1, 0) == 0);
+	CHECK(send_numbers(20) == 0);
+	CHECK(poll_queue(1, 0) == 0 && poll_queue(2, 0) == 20);
+	CHECK(counter(PORT, "rx_q2_packets") == 20 && adds_up());
+	return 0;
+}
+
+/* Row 53: an entry goes and comes back while its ring is full of packets. */
+static int
+test_cpumap_entries(void)
+{
+	uint32_t key = 1;
+	unsigned int i;
+
+	for (i = 0; i < 50; i++) {
+		CHECK(send_numbers(5) == 0);
+		CHECK(xdpvm_map_delete(xdpvm_map_find(object, "cpus"), &key) == 0);
+		CHECK(comes_to(send_one(99), 0, 0, 0));	/* no entry: aborted */
+		CHECK(set_map("cpus", 1, 6) == 0);
+		CHECK(poll_queue(2, 0) == 5);
+	}
+	CHECK(counter(PORT, "rx_xdp_aborted") == 50);
+	CHECK(set_map("cpus", 3, 6) == 0);	/* there are two software queues */
+	CHECK(order(5, 3, 0) == 0);
+	CHECK(comes_to(send_one(1), 0, 0, 0));
+	CHECK(counter(PORT, "rx_xdp_redirect_unknown") == 1 && adds_up());
+	return 0;
+}
+
+/* Packets in the rings go back to their pool when the port stops. */
+static int
+test_cpumap_restart(void)
+{
+	CHECK(order(5, 0, 0) == 0);
+	CHECK(send_numbers(5) == 0);
+	CHECK(rte_eth_dev_stop(PORT) == 0);
+	CHECK(rte_eth_dev_start(PORT) == 0);
+	CHECK(poll_queue(1, 0) == 0);
+	CHECK(send_numbers(5) == 0);
+	CHECK(poll_queue(1, 0) == 5);
+	CHECK(adds_up());
+	return 0;
+}
+
 /* The target goes for good while the program stays. */
 static int
 test_target_is_closed(void)
@@ -374,7 +476,22 @@ test_target_is_closed(void)
 }
 
 static int
-run_all(void)
+run_all(const struct self_test *tests, unsigned int nb)
+{
+	unsigned int i;
+
+	for (i = 0; i < nb; i++) {
+		int result = tests[i].run();
+
+		printf("%s: %s\n", tests[i].name, result == 0 ? "ok" : "FAILED");
+		if (result != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+test_ports(void)
 {
 	static const struct self_test tests[] = {
 		{ "other_port", test_other_port },
@@ -388,16 +505,21 @@ run_all(void)
 		{ "xskmap", test_xskmap },
 		{ "target_is_closed", test_target_is_closed },
 	};
-	unsigned int i;
 
-	for (i = 0; i < RTE_DIM(tests); i++) {
-		int result = tests[i].run();
+	return run_all(tests, RTE_DIM(tests));
+}
 
-		printf("%s: %s\n", tests[i].name, result == 0 ? "ok" : "FAILED");
-		if (result != 0)
-			return -1;
-	}
-	return 0;
+static int
+test_cpumap(void)
+{
+	static const struct self_test tests[] = {
+		{ "software_queues", test_software_queues },
+		{ "row52_cpumap_ring", test_cpumap_ring },
+		{ "row53_cpumap_entries", test_cpumap_entries },
+		{ "cpumap_restart", test_cpumap_restart },
+	};
+
+	return run_all(tests, RTE_DIM(tests));
 }
 
 int
@@ -405,19 +527,21 @@ main(int argc, char **argv)
 {
 	int used = rte_eal_init(argc, argv), result;
 	uint16_t port;
+	bool cpumap;
 
 	setlinebuf(stdout);
 	if (used < 0 || argc - used < 2 || rte_eth_dev_count_avail() != NB_PORTS)
 		return 1;
 	object_path = argv[used + 1];
+	cpumap = argc - used > 2;
 	pool = rte_pktmbuf_pool_create("frames", 2047, 0, 0, 2176, SOCKET_ID_ANY);
 	if (pool == NULL)
 		return 1;
 	RTE_ETH_FOREACH_DEV(port) {
-		if (start_port(port) != 0)
+		if (start_port(port, cpumap && port != RING_PORT ? 3 : 1) != 0)
 			return 1;
 	}
-	result = run_all();
+	result = cpumap ? test_cpumap() : test_ports();
 	RTE_ETH_FOREACH_DEV(port) {
 		rte_eth_dev_stop(port);
 		rte_eth_dev_close(port);

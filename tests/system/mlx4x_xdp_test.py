@@ -8,13 +8,14 @@ from lib import bed as testbed
 from lib.bed import PCI_ADDRESS, Card, build_dir, check, check_equal
 
 
-def run_program(bed, name, options, eal=(), words=(), lcores=("-l", "0"), timeout=100):
+def run_program(bed, name, options, eal=(), words=(), lcores=("-l", "0"),
+                device_args="", timeout=100):
     """A test program in C that links the driver; the card at its end."""
     bed.require_hugepages()
     program = os.path.join(build_dir(), "tests", "system", name)
     card = Card(bed, ["--strict", *options],
                 ["env", f"CARD_CONTROL={bed.path('control1')}", program, *lcores, "-m", "192",
-                 "--in-memory", "--no-telemetry", "-a", PCI_ADDRESS, *eal, "--", *words])
+                 "--in-memory", "--no-telemetry", "-a", PCI_ADDRESS + device_args, *eal, "--", *words])
     status = card.finish(timeout)
     print(card.output)
     check_equal(status, 0, "exit status")
@@ -75,11 +76,20 @@ def test_objects_under_load(bed):
                 ["objects", OBJECTS], FIVE_LCORES)
 
 
-def test_redirect(bed):
-    """To another port, to one of another driver, to all, to a ring that is read."""
+def run_redirect(bed, *words, **keywords):
     program = os.path.join(build_dir(), "tests", "system", "progs", "redirect.bpf.o")
     run_program(bed, "mlx4x_xdp_redirect_test", ["--step", "--wire", "1=self", "--wire", "2=self"],
-                [*PAGE_POOL, "--vdev", "net_ring0"], [program])
+                [*PAGE_POOL, "--vdev", "net_ring0"], [program, *words], **keywords)
+
+
+def test_redirect(bed):
+    """To another port, to one of another driver, to all, to a ring that is read."""
+    run_redirect(bed)
+
+
+def test_cpumap(bed):
+    """Rows 52, 53: to software queues."""
+    run_redirect(bed, "cpumap", device_args=",xdp_cpumap_queues=2")
 
 
 if __name__ == "__main__":

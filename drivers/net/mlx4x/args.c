@@ -74,6 +74,24 @@ parse_xdp_verify(const char *key, const char *value, void *opaque)
 	return -EINVAL;
 }
 
+static int
+parse_cpumap_queues(const char *key, const char *value, void *opaque)
+{
+	struct mlx4x_args *args = opaque;
+	char *end;
+	unsigned long nb;
+
+	errno = 0;
+	nb = strtoul(value, &end, 10);
+	if (errno != 0 || end == value || *end != '\0' || nb > XDPVM_MAX_THREADS) {
+		MLX4X_INIT_LOG(ERR, "argument %s=%s: from 0 to %u queues are possible", key, value,
+			XDPVM_MAX_THREADS);
+		return -EINVAL;
+	}
+	args->cpumap_queues = nb;
+	return 0;
+}
+
 /* Pools that are made from now on, by name of no handler. */
 static int
 parse_page_pool(const char *key, const char *value, void *opaque)
@@ -99,6 +117,7 @@ static const struct {
 	{ "xdp_prog", parse_xdp_prog },
 	{ "xdp_sec", parse_xdp_sec },
 	{ "xdp_verify", parse_xdp_verify },
+	{ "xdp_cpumap_queues", parse_cpumap_queues },
 	{ "page_pool", parse_page_pool },
 };
 

@@ -62,7 +62,7 @@ dev_infos_get(struct rte_eth_dev *eth_dev, struct rte_eth_dev_info *info)
 	info->max_mtu = MLX4X_MAX_MTU;
 	info->max_rx_pktlen = MLX4X_MAX_MTU + MLX4X_FRAME_OVERHEAD + RTE_ETHER_CRC_LEN;
 	info->min_rx_bufsize = RTE_ETHER_HDR_LEN;
-	info->max_rx_queues = caps->max_queues;
+	info->max_rx_queues = caps->max_queues + port->nb_soft_queues;
 	info->max_tx_queues = caps->max_queues;
 	info->max_mac_addrs = MLX4X_MAX_MAC_ADDRS;
 	info->rx_offload_capa = mlx4x_rx_offload_capa(port->dev);
@@ -135,6 +135,26 @@ spread_offloads(struct rte_eth_dev_data *data)
 	}
 }
 
+/* The last receive queues are of software, if the arguments ask for some. */
+static int
+check_soft_queues(const struct mlx4x_port *port)
+{
+	const struct rte_eth_dev_data *data = port->data;
+
+	if (port->nb_soft_queues == 0 || data->nb_rx_queues == 0)
+		return 0;
+	if (data->nb_rx_queues <= port->nb_soft_queues) {
+		MLX4X_LOG(port, ERR, "%u Rx queues, of which xdp_cpumap_queues=%u are of software: "
+			"none is left for the device", data->nb_rx_queues, port->nb_soft_queues);
+		return -EINVAL;
+	}
+	if (!data->dev_conf.intr_conf.rxq)
+		return 0;
+	MLX4X_LOG(port, ERR, "no receive interrupts with xdp_cpumap_queues=%u",
+		port->nb_soft_queues);
+	return -ENOTSUP;
+}
+
 static int
 dev_configure(struct rte_eth_dev *eth_dev)
 {
@@ -144,7 +164,9 @@ dev_configure(struct rte_eth_dev *eth_dev)
 
 	if (rxmode->mq_mode & RTE_ETH_MQ_RX_RSS_FLAG)
 		rxmode->offloads |= RTE_ETH_RX_OFFLOAD_RSS_HASH;
-	ret = register_timestamp(port);
+	ret = check_soft_queues(port);
+	if (ret == 0)
+		ret = register_timestamp(port);
 	if (ret == 0)
 		ret = mlx4x_rss_configure(port);
 	if (ret != 0)

@@ -47,10 +47,10 @@ has_queues(const struct mlx4x_port *port, const struct mlx4x_flow_fate *fate)
 {
 	uint32_t end = fate->rss.first_queue + fate->rss.nb_queues;
 
-	if (end <= port->data->nb_rx_queues)
+	if (end <= mlx4x_nb_device_rxqs(port))
 		return true;
 	MLX4X_LOG(port, WARNING, "a flow rule sends to Rx queue %u, but the port has %u now: the "
-		"rule drops", end - 1, port->data->nb_rx_queues);
+		"rule drops", end - 1, mlx4x_nb_device_rxqs(port));
 	return false;
 }
 
@@ -190,7 +190,7 @@ prepare(const struct mlx4x_port *port, struct rte_flow *flow, const struct rte_f
 	struct rte_flow_error *error)
 {
 	const struct mlx4x_flow_limits limits = {
-		.nb_rx_queues = port->data->nb_rx_queues,
+		.nb_rx_queues = mlx4x_nb_device_rxqs(port),
 		.max_rss_queues = port->dev->caps.max_rss_queues,
 		.rss_fields = port->dev->caps.rss_fields,
 	};

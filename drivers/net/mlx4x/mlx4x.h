@@ -221,6 +221,7 @@ struct mlx4x_rxq {
 	int socket;
 	uint64_t offloads;
 	bool deferred_start;
+	struct rte_ring *ring;		/* of a software queue, see xdp_cpumap.c */
 	struct ibv_comp_channel *channel;
 	struct ibv_cq *cq;
 	struct ibv_wq *wq;
@@ -335,6 +336,7 @@ struct mlx4x_port {
 	uint8_t number;			/* of the verbs port: 1 or 2 */
 	bool isolated;			/* rte_flow: only the application's own rules */
 	bool started;
+	uint16_t nb_soft_queues;	/* the last ones for receiving: xdp_cpumap.c */
 	uint16_t kernel_mtu;		/* of the netdev before we came */
 	unsigned int if_index;
 	struct rte_intr_handle *rx_intr;	/* receive interrupts, see rx_intr.c */
@@ -367,6 +369,13 @@ mlx4x_port_of(struct rte_eth_dev *eth_dev)
 	return eth_dev->data->dev_private;
 }
 
+/* Receive queues that the device knows: all but the last ones, which are of software. */
+static inline uint16_t
+mlx4x_nb_device_rxqs(const struct mlx4x_port *port)
+{
+	return port->data->nb_rx_queues - port->nb_soft_queues;
+}
+
 static inline void
 mlx4x_lock(struct mlx4x_dev *dev)
 {
@@ -385,6 +394,7 @@ struct mlx4x_args {
 	char xdp_prog[256];	/* path of an object, or empty */
 	char xdp_sec[64];
 	enum xdpvm_verify xdp_verify;
+	uint16_t cpumap_queues;
 };
 int mlx4x_args_parse(struct mlx4x_args *args, const struct rte_devargs *devargs);
 

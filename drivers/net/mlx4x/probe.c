@@ -28,7 +28,8 @@
 #define DEVICE_CONNECTX3_PRO 4103	/* 0x1007 */
 
 #define MLX4X_PARAMS "port=<int> xdp_prog=<path> xdp_sec=<string> " \
-	"xdp_verify=auto|kernel|internal|cached|none page_pool=page|packed"
+	"xdp_verify=auto|kernel|internal|cached|none xdp_cpumap_queues=<int> " \
+	"page_pool=page|packed"
 
 /*
  * Values of a probe: below zero is a failure of a device that is ours; above zero
@@ -148,6 +149,7 @@ init_port(struct rte_eth_dev *eth_dev, struct mlx4x_dev *dev, const struct mlx4x
 	port->timestamp_offset = -1;
 	port->data = eth_dev->data;
 	port->dev = dev;
+	port->nb_soft_queues = args->cpumap_queues;
 	ret = mlx4x_learn_from_kernel(port);
 	if (ret == 0)
 		ret = mlx4x_netdev_set_up(port, true);

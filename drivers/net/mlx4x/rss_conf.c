@@ -33,7 +33,7 @@ mlx4x_rss_hf_supported(const struct mlx4x_dev *dev)
 uint16_t
 mlx4x_rss_default_queues(const struct mlx4x_port *port)
 {
-	return RTE_MIN(rte_align32prevpow2(port->data->nb_rx_queues),
+	return RTE_MIN(rte_align32prevpow2(mlx4x_nb_device_rxqs(port)),
 		port->dev->caps.max_rss_queues);
 }
 
@@ -83,10 +83,10 @@ mlx4x_rss_configure(struct mlx4x_port *port)
 	}
 	set_hash(port, mlx4x_rss_fields(hf), key);
 	port->hashed_fields = port->default_fields;
-	if (mlx4x_rss_default_queues(port) != port->data->nb_rx_queues)
+	if (mlx4x_rss_default_queues(port) != mlx4x_nb_device_rxqs(port))
 		MLX4X_LOG(port, WARNING, "the device spreads over a power of two of queues: of %u "
 			"Rx queues the first %u share the traffic, the others serve flow rules only",
-			port->data->nb_rx_queues, mlx4x_rss_default_queues(port));
+			mlx4x_nb_device_rxqs(port), mlx4x_rss_default_queues(port));
 	return 0;
 }
 

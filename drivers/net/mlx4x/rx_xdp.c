@@ -17,6 +17,7 @@
 
 #include "rx_burst.h"
 #include "rx_xdp.h"
+#include "xdp_ring.h"
 #include "xdp_thread.h"
 #include "xdp_tx.h"
 
@@ -427,7 +428,9 @@ mlx4x_rx_burst_xdp(void *queue, struct rte_mbuf **pkts, uint16_t nb_pkts)
 	struct mlx4x_xdp *xdp;
 	uint16_t nb;
 
-	if (unlikely(rxq->state != MLX4X_QUEUE_RUNNING) || is_idle(rxq) || !mlx4x_xdp_enter())
+	if (unlikely(rxq->state != MLX4X_QUEUE_RUNNING))
+		return rxq->ring != NULL ? mlx4x_cpumap_burst(rxq, pkts, nb_pkts) : 0;
+	if (is_idle(rxq) || !mlx4x_xdp_enter())
 		return 0;
 	xdp = mlx4x_load_acquire(&rxq->xdp);
 	if (xdp == NULL)

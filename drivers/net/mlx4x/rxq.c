@@ -18,6 +18,7 @@
 #include "barrier.h"
 #include "mlx4x.h"
 #include "xdp.h"
+#include "xdp_ring.h"
 
 /* Descriptors that are refilled together: a burst's worth. */
 #define REFILL_BATCH 32
@@ -112,9 +113,13 @@ mlx4x_rx_queue_setup(struct rte_eth_dev *eth_dev, uint16_t idx, uint16_t nb_desc
 	rxq->deferred_start = conf->rx_deferred_start;
 	rxq->meaning = port->meaning;
 	rxq->state = MLX4X_QUEUE_STOPPED;
-	if (mlx4x_rxq_nb_sges(rxq, eth_dev->data->mtu) == 0) {
+	if (mlx4x_rxq_nb_sges(rxq, eth_dev->data->mtu) == 0)
+		ret = -EINVAL;
+	else if (idx >= mlx4x_nb_device_rxqs(port))
+		ret = mlx4x_cpumap_setup(rxq);
+	if (ret != 0) {
 		rte_free(rxq);
-		return -EINVAL;
+		return ret;
 	}
 	eth_dev->data->rx_queues[idx] = rxq;
 	return 0;
@@ -169,6 +174,7 @@ mlx4x_rx_queue_release(struct rte_eth_dev *eth_dev, uint16_t idx)
 		return;
 	mlx4x_lock(rxq->port->dev);
 	destroy(rxq);
+	mlx4x_cpumap_release(rxq);
 	mlx4x_unlock(rxq->port->dev);
 	eth_dev->data->rx_queues[idx] = NULL;
 	rte_free(rxq);
@@ -441,7 +447,7 @@ number_block(uint32_t idx, uint32_t nb_queues)
 static int
 open_number_block(struct mlx4x_port *port, uint32_t idx)
 {
-	uint32_t size = number_block(idx, port->data->nb_rx_queues);
+	uint32_t size = number_block(idx, mlx4x_nb_device_rxqs(port));
 	uint8_t log_size = size == 0 ? 0 : rte_log2_u32(size);
 	int ret;
 
@@ -462,10 +468,10 @@ mlx4x_rxq_start_all(struct mlx4x_port *port)
 	uint32_t i, block_start = 0;
 	int ret = 0;
 
-	for (i = 0; i < data->nb_rx_queues && ret == 0; i++) {
+	for (i = 0; i < mlx4x_nb_device_rxqs(port) && ret == 0; i++) {
 		struct mlx4x_rxq *rxq = data->rx_queues[i];
 
-		if (number_block(i, data->nb_rx_queues) != 0)
+		if (number_block(i, mlx4x_nb_device_rxqs(port)) != 0)
 			block_start = i;
 		ret = open_number_block(port, i);
 		if (ret == 0)
@@ -477,6 +483,8 @@ mlx4x_rxq_start_all(struct mlx4x_port *port)
 			ret = -EPROTO;
 		}
 	}
+	for (; i < data->nb_rx_queues && ret == 0; i++)	/* those of software */
+		data->rx_queue_state[i] = RTE_ETH_QUEUE_STATE_STARTED;
 	if (ret != 0)
 		mlx4x_rxq_stop_all(port);
 	return ret;
@@ -488,10 +496,22 @@ mlx4x_rxq_stop_all(struct mlx4x_port *port)
 	uint32_t i;
 
 	for (i = 0; i < port->data->nb_rx_queues; i++) {
-		if (port->data->rx_queues[i] != NULL)
-			destroy(port->data->rx_queues[i]);
+		struct mlx4x_rxq *rxq = port->data->rx_queues[i];
+
+		if (rxq != NULL && rxq->ring != NULL)
+			mlx4x_cpumap_drain(rxq);
+		else if (rxq != NULL)
+			destroy(rxq);
 		port->data->rx_queue_state[i] = RTE_ETH_QUEUE_STATE_STOPPED;
 	}
+}
+
+static int
+refuse_soft(const struct mlx4x_rxq *rxq)
+{
+	MLX4X_LOG(rxq->port, ERR, "Rx queue %u is one of software (xdp_cpumap_queues): it starts and "
+		"stops with the port", rxq->idx);
+	return -ENOTSUP;
 }
 
 int
@@ -500,6 +520,8 @@ mlx4x_rx_queue_start(struct rte_eth_dev *eth_dev, uint16_t idx)
 	struct mlx4x_rxq *rxq = eth_dev->data->rx_queues[idx];
 	int ret;
 
+	if (rxq->ring != NULL)
+		return refuse_soft(rxq);
 	mlx4x_lock(rxq->port->dev);
 	ret = mlx4x_rxq_go(rxq);
 	mlx4x_unlock(rxq->port->dev);
@@ -512,6 +534,8 @@ mlx4x_rx_queue_stop(struct rte_eth_dev *eth_dev, uint16_t idx)
 	struct mlx4x_rxq *rxq = eth_dev->data->rx_queues[idx];
 	int ret;
 
+	if (rxq->ring != NULL)
+		return refuse_soft(rxq);
 	mlx4x_lock(rxq->port->dev);
 	mlx4x_store_release(&rxq->state, MLX4X_QUEUE_STOPPED);
 	ret = mlx4x_rxq_reset(rxq);

@@ -187,7 +187,7 @@ mlx4x_xdp_select(struct mlx4x_port *port, eth_rx_burst_t plain)
 		if (rxq->xdp != NULL)
 			rxq->xdp->features = rx_features(rxq);
 	}
-	return is_used(port) ? mlx4x_rx_burst_xdp : plain;
+	return is_used(port) || port->nb_soft_queues != 0 ? mlx4x_rx_burst_xdp : plain;
 }
 
 /* What the lcores of a running port call from now on, in this process and in others. */
@@ -318,8 +318,11 @@ apply(struct mlx4x_port *port, uint16_t first, uint16_t end)
 static int
 check_queue(const struct mlx4x_port *port, uint16_t queue)
 {
-	if (queue == RTE_PMD_MLX4X_XDP_PORT || queue < port->data->nb_rx_queues)
+	if (queue == RTE_PMD_MLX4X_XDP_PORT || queue < mlx4x_nb_device_rxqs(port))
 		return 0;
+	if (queue < port->data->nb_rx_queues)
+		return mlx4x_xdp_refuse(port, ENOTSUP, "Rx queue %u is one of software "
+			"(xdp_cpumap_queues): its frames have met a program", queue);
 	return mlx4x_xdp_refuse(port, EINVAL, "there is no Rx queue %u: the port has %u", queue,
 		port->data->nb_rx_queues);
 }
@@ -365,7 +368,7 @@ attach_locked(struct mlx4x_port *port, uint16_t queue, struct mlx4x_xdp_prog *pr
 	if (ret != 0)
 		return ret;
 	*place = prog;
-	ret = apply(port, whole ? 0 : queue, whole ? port->data->nb_rx_queues : queue + 1);
+	ret = apply(port, whole ? 0 : queue, whole ? mlx4x_nb_device_rxqs(port) : queue + 1);
 	if (ret != 0)
 		*place = old;
 	else
@@ -462,7 +465,7 @@ mlx4x_xdp_status(struct mlx4x_port *port, uint16_t queue, struct rte_pmd_mlx4x_x
 int
 mlx4x_xdp_start(struct mlx4x_port *port)
 {
-	int ret = is_used(port) ? apply(port, 0, port->data->nb_rx_queues) : 0;
+	int ret = is_used(port) ? apply(port, 0, mlx4x_nb_device_rxqs(port)) : 0;
 
 	if (ret == 0)
 		mlx4x_xdp_outs_update(NULL);

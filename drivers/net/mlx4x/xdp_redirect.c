@@ -215,6 +215,17 @@ broadcast(struct mlx4x_xdp *xdp, struct rte_mbuf *page)
 	return to_port(xdp, out, page);
 }
 
+/* The queue size of the entry bounds the ring. */
+static enum mlx4x_xdp_reason
+to_cpu(struct mlx4x_xdp *xdp, struct rte_mbuf *page)
+{
+	const struct xdpvm_redirect *redirect = &xdp->buff.redirect;
+	const struct bpf_cpumap_val *value = redirect->value;
+
+	return to_ring(xdp, page, mlx4x_cpumap_ring(xdp->rxq->port, redirect->target),
+		value != NULL ? mlx4x_load_relaxed(&value->qsize) : UINT32_MAX);
+}
+
 static enum mlx4x_xdp_reason
 hand_on(struct mlx4x_xdp *xdp, struct rte_mbuf *page)
 {
@@ -226,6 +237,8 @@ hand_on(struct mlx4x_xdp *xdp, struct rte_mbuf *page)
 		return to_port(xdp, find_out(xdp, redirect->target), page);
 	case XDPVM_REDIRECT_DEV_ALL:
 		return broadcast(xdp, page);
+	case XDPVM_REDIRECT_CPU:
+		return to_cpu(xdp, page);
 	case XDPVM_REDIRECT_XSK:
 		return to_ring(xdp, page, mlx4x_xdp_xsk_ring(redirect->target), UINT32_MAX);
 	default:
