@@ -25,7 +25,7 @@ import tty
 PCI_ADDRESS = "0000:03:00.0"
 SKIPPED = 77
 PROMPT = "testpmd> "
-EVENT = re.compile(r"Port \d+: [a-z -]+ event\n")
+EVENT = re.compile(r"(?:Port \d+: [a-z -]+ event|(?:mlx4x|net_mlx4|EAL|ETHDEV): [^\n]*)\n")
 
 
 class Skip(Exception):
@@ -205,10 +205,12 @@ class Testpmd(Card):
         self.wait_for(re.escape(PROMPT), timeout=30)
 
     def cmd(self, text, timeout=15.0):
-        """Sends one command, waits for the next prompt, returns what was printed between.
+        """Sends one command, waits for the next prompt, returns what was printed between, with
+        events and what was logged in front.
 
-        testpmd echoes a character at a time, and its interrupt thread prints events whenever
-        they come: right into echo, answer and prompt, sometimes in two pieces.
+        testpmd echoes a character at a time, and its interrupt thread prints events and what
+        drivers log whenever they come: right into echo, answer and prompt, sometimes in two
+        pieces.
         """
         def apart(word):
             return r"\n*".join(re.escape(letter) for letter in word)
@@ -217,8 +219,9 @@ class Testpmd(Card):
             pass
         start = len(self.output)
         self.send(text + "\n")
-        return self.wait_for(f"{apart(text)}(.*?){apart(PROMPT)}", timeout, start,
-                             view=lambda output: EVENT.sub("", output)).group(1)
+        answer = self.wait_for(f"{apart(text)}(.*?){apart(PROMPT)}", timeout, start,
+                               view=lambda output: EVENT.sub("", output)).group(1)
+        return "".join(EVENT.findall(self.output, start)) + answer
 
     def stats(self, port):
         """`show port stats`: {"RX-packets": n, ...}; ports from 0, as testpmd counts."""
