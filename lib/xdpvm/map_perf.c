@@ -10,7 +10,7 @@
 #include "map_types.h"
 #include "ring.h"
 
-#define RING_BYTES (256u << 10)
+#define RING_BYTES (64u << 10)	/* 8 MiB in all, if the process locks its memory */
 #define PERF_FLAGS (BPF_F_PRESERVE_ELEMS | XDPVM_MAP_ACCESS_FLAGS)
 
 struct perf {

@@ -44,11 +44,15 @@ do_round(struct xdpvm_sync *sync)
 	pthread_mutex_lock(&sync->round_lock);
 	stats = sync->stats;	/* only rounds change it */
 	for (uint32_t i = 0; i < sync->n_maps; i++) {
-		ret = xdpvm_sync_map_round(&sync->maps[i], &stats);
-		if (ret != 0)
-			result = xdpvm_fail(sync->object, ret,
-					    "map %s: the kernel's map cannot be read: %s",
-					    sync->maps[i].map->name, strerror(-ret));
+		struct xdpvm_sync_map *map = &sync->maps[i];
+
+		ret = xdpvm_sync_map_round(map, &stats);
+		if (ret != 0 && ret != map->error)	/* said once, not in every round */
+			xdpvm_log(sync->object, XDPVM_LOG_ERROR,
+				  "map %s: the kernel's map cannot be read: %s", map->map->name,
+				  strerror(-ret));
+		map->error = ret;
+		result = ret != 0 ? ret : result;
 	}
 	took = now_ns() - start;
 	stats.rounds++;

@@ -19,7 +19,9 @@
 bool
 xdpvm_sync_map_wanted(const struct xdpvm_map *map)
 {
-	if (map->fd < 0 || map->ops == NULL || map->shared_memory)
+	/* A side that may not read, or not write, cannot be kept in step. */
+	if (map->fd < 0 || map->ops == NULL || map->shared_memory ||
+	    (map->flags & (BPF_F_RDONLY | BPF_F_WRONLY)))
 		return false;
 	switch (map->type) {
 	case BPF_MAP_TYPE_ARRAY:	/* a reused pin whose memory cannot be mapped */
@@ -61,12 +63,20 @@ values_size(const struct xdpvm_sync_map *sync)
 static bool
 batch_resize(struct xdpvm_sync_map *sync, uint32_t batch)
 {
+	uint8_t *keys = calloc(batch, sync->map->key_size);
+	uint8_t *values = calloc(batch, values_size(sync));
+
+	if (keys == NULL || values == NULL) {
+		free(keys);
+		free(values);
+		return false;
+	}
 	free(sync->keys);
 	free(sync->values);
-	sync->keys = calloc(batch, sync->map->key_size);
-	sync->values = calloc(batch, values_size(sync));
+	sync->keys = keys;
+	sync->values = values;
 	sync->batch = batch;
-	return sync->keys != NULL && sync->values != NULL;
+	return true;
 }
 
 static bool
@@ -121,9 +131,19 @@ own_get(struct xdpvm_sync_map *sync, const void *key, uint8_t *value)
 
 	if (ops->copy_out_cpu == NULL)
 		return ops->copy_out(sync->map, key, value);
-	for (uint32_t cpu = 0; cpu < sync->copies && ret == 0; cpu++)
+	for (uint32_t cpu = 0; cpu < sync->copies && cpu < XDPVM_MAX_THREADS && ret == 0; cpu++)
 		ret = ops->copy_out_cpu(sync->map, key, value + cpu * sync->step, cpu);
 	return ret;
+}
+
+/* CPUs that no thread can have as its number keep what tools wrote. */
+static void
+keep_far_copies(const struct xdpvm_sync_map *sync, const uint8_t *known)
+{
+	size_t near = (size_t)XDPVM_MAX_THREADS * sync->step;
+
+	if (sync->copies > XDPVM_MAX_THREADS)
+		memcpy(sync->value + near, known + near, values_size(sync) - near);
 }
 
 /* The whole value; a thread beyond the kernel's CPUs gets that of its number modulo theirs. */
@@ -329,6 +349,7 @@ give_entry(struct xdpvm_sync_map *sync, const void *key, struct xdpvm_sync_stats
 	}
 	entry->in_own = true;
 	known = xdpvm_shadow_values(&sync->shadow, entry);
+	keep_far_copies(sync, known);
 	if (memcmp(known, sync->value, values_size(sync)) == 0 || !kernel_unchanged(sync, entry))
 		return;
 	if (bpf_map_update_elem(sync->map->fd, key, sync->value, BPF_EXIST) != 0) {

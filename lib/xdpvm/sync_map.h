@@ -19,6 +19,7 @@ struct xdpvm_sync_map {
 	uint8_t *token;		/* where a walk through the kernel's map is, and the next place */
 	uint8_t *value;		/* one value in the kernel's layout, and a second one */
 	uint8_t *own;		/* one value with the copies of all threads */
+	int error;		/* of the last round */
 	bool inserted;		/* something was put into the kernel's map since it was read */
 };
 

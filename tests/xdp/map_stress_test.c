@@ -249,16 +249,23 @@ worker_init(struct worker *worker, const struct subject *subject, struct xdpvm_m
 		worker->present[i] = subject->fixed;
 }
 
+/* As a thread that runs programs; all begin together. */
+static void
+worker_begin(struct worker *worker)
+{
+	pthread_barrier_wait(&together);
+	EXPECT(worker, xdpvm_thread_register(worker->number) == (int)worker->number);
+	xdpvm_buff_init(&worker->buff, 1, 0);
+	EXPECT(worker, xdpvm_buff_bind(&worker->buff) == 0);
+}
+
 static void *
 keyed_main(void *arg)
 {
 	struct worker *worker = arg;
 	uint8_t key[64];
 
-	pthread_barrier_wait(&together);
-	EXPECT(worker, xdpvm_thread_register(worker->number) == (int)worker->number);
-	xdpvm_buff_init(&worker->buff, 1, 0);
-	EXPECT(worker, xdpvm_buff_bind(&worker->buff) == 0);
+	worker_begin(worker);
 	for (uint32_t n = 0; n < OPERATIONS; n++) {
 		uint32_t i = draw(worker, KEYS);
 
@@ -361,10 +368,7 @@ count_main(void *arg)
 {
 	struct worker *worker = arg;
 
-	pthread_barrier_wait(&together);
-	EXPECT(worker, xdpvm_thread_register(worker->number) == (int)worker->number);
-	xdpvm_buff_init(&worker->buff, 1, 0);
-	xdpvm_buff_bind(&worker->buff);
+	worker_begin(worker);
 	for (uint32_t n = 0; n < COUNTS; n++) {
 		uint32_t key = n % SHARED, other = SHARED + draw(worker, 100);
 		uint64_t *counter = worker->map->ops->lookup(worker->map, &key, &worker->buff);
@@ -598,10 +602,7 @@ redirect_main(void *arg)
 	struct worker *worker = arg;
 	struct xdpvm_map *map = worker->map;
 
-	pthread_barrier_wait(&together);
-	EXPECT(worker, xdpvm_thread_register(worker->number) == (int)worker->number);
-	xdpvm_buff_init(&worker->buff, 1, 0);
-	xdpvm_buff_bind(&worker->buff);
+	worker_begin(worker);
 	for (uint32_t n = 0; n < OPERATIONS; n++) {
 		uint32_t key = draw(worker, TARGETS), value[2] = { 1, 0 };
 		long action;
@@ -656,10 +657,7 @@ outer_main(void *arg)
 	struct worker *worker = arg;
 	struct xdpvm_map *map = worker->map;
 
-	pthread_barrier_wait(&together);
-	EXPECT(worker, xdpvm_thread_register(worker->number) == (int)worker->number);
-	xdpvm_buff_init(&worker->buff, 1, 0);
-	xdpvm_buff_bind(&worker->buff);
+	worker_begin(worker);
 	for (uint32_t n = 0; n < OPERATIONS; n++) {
 		uint32_t key = draw(worker, TARGETS);
 		struct xdpvm_map *found;
