@@ -3,14 +3,14 @@
 #include <errno.h>
 #include <sched.h>
 #include <string.h>
-#include <time.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
 #include "engine.h"
 
-#define RUNS 10000	/* of a packet in a row, when it is timed */
+#define RUNS 100000	/* of a packet in a row, when it is timed */
+#define KERNEL_RUNS (10 * RUNS)
 
 const char *const engine_names[ENGINES] = { "jit", "interp", "kernel" };
 const char *const engine_action_names[XDP_REDIRECT + 1] = {
@@ -87,19 +87,11 @@ engine_run(struct engine *engine, struct frame *frame)
 	return true;
 }
 
-static uint64_t
-now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
-
 static double
 time_own(struct engine *engine, const struct frame *frame)
 {
 	static uint8_t memory[FRAME_SIZE] __attribute__((aligned(FRAME_SIZE)));
+	xdpvm_entry_fn entry = xdpvm_prog_entry(engine->prog);
 	struct xdpvm_buff *buff = &engine->buff;
 	struct xdpvm_packet packet;
 	uint64_t start;
@@ -107,14 +99,17 @@ time_own(struct engine *engine, const struct frame *frame)
 	frame_place(frame, memory, &packet);
 	buff->hard_start = packet.hard_start;
 	buff->frame_end = packet.frame_end;
-	start = now_ns();
+	start = thread_time_ns();
 	for (unsigned int i = 0; i < RUNS; i++) {
 		buff->data = packet.data;
 		buff->data_end = packet.data_end;
 		buff->data_meta = packet.data_meta;
-		xdpvm_run(engine->prog, buff);
+		if (entry != NULL)
+			entry(buff);
+		else
+			xdpvm_run(engine->prog, buff);
 	}
-	start = now_ns() - start;
+	start = thread_time_ns() - start;
 	xdpvm_thread_quiescent();
 	return (double)start / RUNS;
 }
@@ -127,14 +122,17 @@ engine_time(struct engine *engines, unsigned int n_engines, const struct frame *
 	for (uint32_t i = 0; i < rounds * n_engines; i++) {
 		struct engine *engine = &engines[i % n_engines];
 		const struct frame *frame = &frames[(uint64_t)(i / n_engines) * n / rounds];
-		int by_kernel = 0;
+		double time;
+		int ret = 0;
 
 		if (engine->kind == ENGINE_KERNEL)
-			by_kernel = frame_time_kernel(xdpvm_prog_fd(engine->prog), frame, RUNS);
-		if (by_kernel < 0)
-			return by_kernel;
-		ns[i % n_engines] += engine->kind == ENGINE_KERNEL ? by_kernel
-								   : time_own(engine, frame);
+			ret = frame_time_kernel(xdpvm_prog_fd(engine->prog), frame,
+						KERNEL_RUNS, &time);
+		else
+			time = time_own(engine, frame);
+		if (ret < 0)
+			return ret;
+		ns[i % n_engines] += time;
 	}
 	for (unsigned int e = 0; e < n_engines; e++)
 		ns[e] /= rounds;

@@ -142,7 +142,7 @@ static const struct option_entry entries[] = {
 	{ 0, RUN, "pin", "DIR", "reuse maps that are pinned in this bpffs folder and pin the "
 	  "others there", set_pin },
 	{ 'n', RUN | COMPARE, "repeat", "N", "then time N packets, evenly taken from the capture, each "
-	  "10,000 times in a row, and print the mean ns a packet; compare takes the engines in "
+	  "at least 100,000 times in a row, and print the mean ns a packet; compare takes the engines in "
 	  "turns", set_repeat },
 	{ 0, RUN, "packets", NULL, "a line a packet, not only the histogram", set_packets },
 	{ 0, RUN, "maps", NULL, "then print the maps' contents", set_maps },

@@ -26,11 +26,15 @@ struct frame {
 /* Runs a loaded kernel program on the frame; false when the kernel refused to. */
 bool frame_run_kernel(int prog_fd, struct frame *frame);
 
+/* CPU time of the calling thread in nanoseconds: what others do on this CPU does not count. */
+uint64_t thread_time_ns(void);
+
 /*
- * Nanoseconds a run, as the kernel measured them over repeat runs on the same packet (it does not
- * restore the packet in between); negative errno.
+ * Runs the packet repeat times in a row in the kernel, which does not restore it in between. Whole
+ * nanoseconds a run as the kernel measured them, or a negative errno; precise receives the same as
+ * CPU time.
  */
-int frame_time_kernel(int prog_fd, const struct frame *frame, uint32_t repeat);
+int frame_time_kernel(int prog_fd, const struct frame *frame, uint32_t repeat, double *precise);
 
 /* Puts the frame into memory of FRAME_SIZE bytes, and the packet back into the frame. */
 void frame_place(const struct frame *frame, uint8_t *memory, struct xdpvm_packet *packet);
