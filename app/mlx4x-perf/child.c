@@ -184,7 +184,7 @@ perf_child_start(struct perf_child *child, const struct perf_options *options,
 	make_command(&words, options, driver, point);
 	ret = spawn(child, &words);
 	if (ret == 0 && read_line(child, line, sizeof(line))) {
-		if (sscanf(line, "ready %31s", child->driver) == 1)
+		if (sscanf(line, "ready %31s %" SCNu64, child->driver, &child->tsc_hz) == 2)
 			return 0;
 		snprintf(reason, size, "driver %s: %s", driver, line);
 		ret = -EIO;

@@ -17,6 +17,7 @@ struct perf_child {
 	FILE *in;		/* to its standard input */
 	FILE *out;		/* from its standard output */
 	char driver[32];
+	uint64_t tsc_hz;	/* of the time stamp counter */
 };
 
 /* Starts a worker and waits until it is ready. 0, or negative with a sentence in reason. */

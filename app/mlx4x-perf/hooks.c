@@ -46,6 +46,13 @@ perf_hook_swap_tx(struct xdpvm_buff *buff)
 	return XDP_TX;
 }
 
+uint64_t
+perf_hook_swap_drop(struct xdpvm_buff *buff)
+{
+	perf_hook_swap_tx(buff);
+	return XDP_DROP;
+}
+
 /* Skips Ethernet and up to two VLAN tags. The packet may be too short for the result. */
 static inline const uint8_t *
 skip_ethernet(const uint8_t *data, const uint8_t *end, rte_be16_t *ether_type)

@@ -19,6 +19,8 @@ uint64_t perf_hook_pass(struct xdpvm_buff *buff);
 uint64_t perf_hook_swap_tx(struct xdpvm_buff *buff);
 uint64_t perf_hook_count_drop(struct xdpvm_buff *buff);
 
+uint64_t perf_hook_swap_drop(struct xdpvm_buff *buff);
+
 /* Reads the EtherType and drops. */
 uint64_t perf_hook_touch_drop(struct xdpvm_buff *buff);
 

@@ -9,6 +9,7 @@
 #include "compare.h"
 #include "count.h"
 #include "options.h"
+#include "seeds.h"
 #include "work.h"
 #include "worker.h"
 
@@ -31,6 +32,7 @@ static const struct verb {
 	  perf_compare_main },
 	{ "count", "the same below callgrind: instructions per packet", perf_count_main },
 	{ "run", "one driver in this process: below vcx3, or on a real card", perf_run_main },
+	{ "seeds", "what recycling gains, next to the kernel's own figures", perf_seeds_main },
 	{ "list", "the scenarios", list_main },
 	{ "worker", "what compare starts: answers requests on its standard input",
 	  perf_worker_main },

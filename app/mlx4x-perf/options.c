@@ -10,7 +10,6 @@
 
 #define COLUMNS 78
 #define FRAME_MIN 60
-#define FRAME_MAX 9014	/* an MTU of 9000 */
 
 const char *const perf_axis_name[PERF_NB_AXES] = {
 	"frame", "burst", "ring", "queues", "flows", "layout", "cqe-size",
@@ -40,7 +39,7 @@ static const struct option_entry table[] = {
 	{ "scenario", KIND_TEXT, "NAME,...", AT(scenarios), 0, 0,
 	  "What to measure; all that the driver can do unless told. `mlx4x-perf list` prints "
 	  "their names." },
-	{ "frame", KIND_LIST, "N,...", PERF_FRAME, FRAME_MIN, FRAME_MAX,
+	{ "frame", KIND_LIST, "N,...", PERF_FRAME, FRAME_MIN, PERF_FRAME_MAX,
 	  "Bytes of a frame without CRC, 60 to 9014." },
 	{ "burst", KIND_LIST, "N,...", PERF_BURST, 1, PERF_BURST_MAX,
 	  "Packets that one call asks for, 1 to 64." },
@@ -77,7 +76,8 @@ static const struct option_entry table[] = {
 	  "For compare and seeds: our driver's library, looked for near the program unless told." },
 	{ "launcher", KIND_TEXT, "FILE", AT(launcher), 0, 0,
 	  "For compare and seeds: vcx3, looked for near the program unless told." },
-	{ "json", KIND_TEXT, "FILE", AT(json), 0, 0, "Also write the results as JSON." },
+	{ "json", KIND_TEXT, "FILE", AT(json), 0, 0,
+	  "For compare, count and run: also write the results as JSON." },
 	{ "help", KIND_SWITCH, NULL, AT(help), 0, 0, "Print this text." },
 };
 

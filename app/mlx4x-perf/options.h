@@ -12,6 +12,7 @@
 
 #define PERF_LIST_MAX 16
 #define PERF_BURST_MAX 64u
+#define PERF_FRAME_MAX 9014	/* an MTU of 9000 */
 #define PERF_QUEUES_MAX 8
 
 /* What a measurement is made at; each of these can be swept. */

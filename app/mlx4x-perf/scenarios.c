@@ -9,6 +9,7 @@
 #include <rte_ethdev.h>
 #include <rte_ether.h>
 #include <rte_mbuf.h>
+#include <rte_memcpy.h>
 
 #include "hooks.h"
 #include "program.h"
@@ -181,6 +182,22 @@ swap_addresses(struct perf_work *work, uint16_t nb)
 }
 
 static uint32_t
+timed_rx_swap_free(struct perf_work *work)
+{
+	uint32_t packets = 0;
+	uint16_t i;
+
+	for (i = 0; i < work->calls; i++) {
+		uint16_t nb = receive(work);
+
+		swap_addresses(work, nb);
+		free_all(work->pkts, nb);
+		packets += nb;
+	}
+	return packets;
+}
+
+static uint32_t
 timed_macswap(struct perf_work *work)
 {
 	uint32_t packets = 0;
@@ -195,9 +212,46 @@ timed_macswap(struct perf_work *work)
 	return packets;
 }
 
-/* Receives, and pays for each packet what a driver without recycling pays. */
+/* Receives, and pays for each page what a driver without recycling pays. */
+static __rte_always_inline uint32_t
+receive_naively(struct perf_work *work, void (*pay)(void))
+{
+	unsigned int pages = (work->frame + PERF_PAGE_SIZE - 1) / PERF_PAGE_SIZE;
+	uint32_t packets = 0, j;
+	uint16_t i;
+
+	for (i = 0; i < work->calls; i++) {
+		uint16_t nb = receive(work);
+
+		for (j = 0; j < nb * pages; j++)
+			pay();
+		free_all(work->pkts, nb);
+		packets += nb;
+	}
+	return packets;
+}
+
 static uint32_t
 timed_naive(struct perf_work *work)
+{
+	return receive_naively(work, perf_standin_turn_over);
+}
+
+static uint32_t
+timed_naive_alloc(struct perf_work *work)
+{
+	return receive_naively(work, perf_standin_allocate);
+}
+
+static uint32_t
+timed_naive_map(struct perf_work *work)
+{
+	return receive_naively(work, perf_standin_map);
+}
+
+/* Copies each frame, as a driver does that hands up copies of what is short. */
+static uint32_t
+timed_rx_copy_free(struct perf_work *work)
 {
 	uint32_t packets = 0;
 	uint16_t i, j;
@@ -206,7 +260,28 @@ timed_naive(struct perf_work *work)
 		uint16_t nb = receive(work);
 
 		for (j = 0; j < nb; j++)
-			perf_standin_turn_over();
+			rte_memcpy(work->copy, rte_pktmbuf_mtod(work->pkts[j], const void *),
+				work->pkts[j]->data_len);
+		free_all(work->pkts, nb);
+		packets += nb;
+	}
+	return packets;
+}
+
+/* One more reference to each buffer, taken and given back as if others did so too. */
+static uint32_t
+timed_rx_ref_free(struct perf_work *work)
+{
+	uint32_t packets = 0;
+	uint16_t i, j;
+
+	for (i = 0; i < work->calls; i++) {
+		uint16_t nb = receive(work);
+
+		for (j = 0; j < nb; j++) {
+			__atomic_fetch_add(&work->pkts[j]->refcnt, 1, __ATOMIC_ACQ_REL);
+			__atomic_fetch_sub(&work->pkts[j]->refcnt, 1, __ATOMIC_ACQ_REL);
+		}
 		free_all(work->pkts, nb);
 		packets += nb;
 	}
@@ -284,14 +359,35 @@ const struct perf_scenario perf_scenarios[] = {
 		.sends = true,
 		.timed = timed_macswap,
 	}, {
+		.name = "rx-copy-free",
+		.what = "rx_burst, a copy of the frame, rte_pktmbuf_free",
+		.receives = true,
+		.timed = timed_rx_copy_free,
+	}, {
+		.name = "rx-ref-free",
+		.what = "rx_burst, an atomic reference taken and given back, rte_pktmbuf_free",
+		.receives = true,
+		.timed = timed_rx_ref_free,
+	}, {
 		.name = "naive",
-		.what = "rx_burst, a page allocated, mapped, unmapped and freed, rte_pktmbuf_free",
+		.what = "rx_burst, each page allocated, mapped, unmapped, freed, rte_pktmbuf_free",
 		.receives = true,
 		.timed = timed_naive,
 		.begin = perf_standin_begin,
 		.end = perf_standin_end,
-	},
-	{
+	}, {
+		.name = "naive-alloc",
+		.what = "rx_burst, each page allocated and freed, rte_pktmbuf_free",
+		.receives = true,
+		.timed = timed_naive_alloc,
+	}, {
+		.name = "naive-map",
+		.what = "rx_burst, each page mapped and unmapped, rte_pktmbuf_free",
+		.receives = true,
+		.timed = timed_naive_map,
+		.begin = perf_standin_begin,
+		.end = perf_standin_end,
+	}, {
 		.name = "hook-touch-drop",
 		.what = "a native hook reads the EtherType and drops; stock: rx-touch-free",
 		.receives = true,
@@ -313,6 +409,13 @@ const struct perf_scenario perf_scenarios[] = {
 		.program = OBJECT("drop"),
 		.plain = timed_rx_free,
 		.twin = "hook-drop",
+	}, {
+		.name = "hook-swap-drop",
+		.what = "a native hook swaps the addresses and drops; stock: the same, free",
+		.receives = true,
+		.timed = timed_polls,
+		.program = HOOK(perf_hook_swap_drop),
+		.plain = timed_rx_swap_free,
 	}, {
 		.name = "hook-count-drop",
 		.what = "a native hook parses, counts by protocol, drops; stock: rx_burst, the same "

@@ -58,42 +58,41 @@ perf_standin_end(struct perf_work *work)
 	}
 }
 
-void *
-perf_standin_alloc(void)
+static void *
+allocate(void)
 {
-	return rte_malloc(NULL, 1u << PAGE_SHIFT, 1u << PAGE_SHIFT);
+	return rte_malloc(NULL, PERF_PAGE_SIZE, PERF_PAGE_SIZE);
 }
 
-void
-perf_standin_free(void *page)
-{
-	rte_free(page);
-}
-
-void
-perf_standin_map(const void *page)
+static void
+set_entry(const void *page, uint64_t entry)
 {
 	rte_spinlock_lock(&domain.lock);
-	__atomic_store_n(entry_of(page), (uintptr_t)page | PRESENT, __ATOMIC_RELEASE);
+	__atomic_store_n(entry_of(page), entry, __ATOMIC_RELEASE);
 	rte_spinlock_unlock(&domain.lock);
 }
 
 void
-perf_standin_unmap(const void *page)
+perf_standin_allocate(void)
 {
-	rte_spinlock_lock(&domain.lock);
-	__atomic_store_n(entry_of(page), 0, __ATOMIC_RELEASE);
-	rte_spinlock_unlock(&domain.lock);
+	rte_free(allocate());
+}
+
+void
+perf_standin_map(void)
+{
+	set_entry(&domain, (uintptr_t)&domain | PRESENT);
+	set_entry(&domain, 0);
 }
 
 void
 perf_standin_turn_over(void)
 {
-	void *page = perf_standin_alloc();
+	void *page = allocate();
 
 	if (page == NULL)
 		return;
-	perf_standin_map(page);
-	perf_standin_unmap(page);
-	perf_standin_free(page);
+	set_entry(page, (uintptr_t)page | PRESENT);
+	set_entry(page, 0);
+	rte_free(page);
 }

@@ -19,12 +19,11 @@ struct perf_work;
 int perf_standin_begin(struct perf_work *work, char *reason, size_t size);
 void perf_standin_end(struct perf_work *work);
 
-void *perf_standin_alloc(void);
-void perf_standin_free(void *page);
-void perf_standin_map(const void *page);
-void perf_standin_unmap(const void *page);
+#define PERF_PAGE_SIZE 4096u
 
-/* Allocates, maps, unmaps and frees one page. */
+/* Allocates and frees a page; maps and unmaps one; all four. */
+void perf_standin_allocate(void);
+void perf_standin_map(void);
 void perf_standin_turn_over(void);
 
 #endif /* MLX4X_PERF_STANDIN_H */

@@ -62,6 +62,7 @@ struct perf_work {
 	uint16_t nb_prepared;	/* packets in pkts to send */
 	struct rte_mbuf *pkts[PERF_BURST_MAX > PERF_REGION_PACKETS ? PERF_BURST_MAX :
 		PERF_REGION_PACKETS];
+	uint8_t copy[PERF_FRAME_MAX];	/* where frames are copied to */
 	uint32_t seen;		/* keeps reads of packets from being optimised away */
 };
 

@@ -90,7 +90,7 @@ perf_worker_main(const struct perf_options *options)
 		fclose(out);
 		return EXIT_FAILURE;
 	}
-	fprintf(out, "ready %s\n", work.ports.driver);
+	fprintf(out, "ready %s %lu\n", work.ports.driver, rte_get_tsc_hz());
 	fflush(out);
 	while (fgets(line, sizeof(line), stdin) != NULL && answer(&work, &now, line, out) == 0)
 		;

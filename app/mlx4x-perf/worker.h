@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A worker is one driver at one point. It says "ready DRIVER" or "error SENTENCE", then
+ * A worker is one driver at one point. It says "ready DRIVER TSC-HZ" or "error SENTENCE", then
  * answers each line "SCENARIO BURST PACKETS" with "ok" and the fields of struct
  * perf_round or "error SENTENCE", until its input ends.
  */

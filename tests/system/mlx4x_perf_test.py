@@ -48,6 +48,17 @@ def test_programs(bed):
         check(result["fill"] >= result["burst"], f"frames judged by a poll in {result}")
 
 
+def test_seeds(bed):
+    """Every row is printed, and what does not depend on the clock holds."""
+    done = bed.run(PERF, "seeds", *FEW[:4], timeout=60)
+    check_equal(done.returncode, 0, f"exit status of seeds ({done.stderr})")
+    rows = dict(re.findall(r"^ ?(\d+)  (.*)$", done.stdout, re.M))
+    check_equal(sorted(map(int, rows)),
+                [4, 5, 10, 13, 14, 15, 16, 24, 25, 27, 28, 30, 32, 38, 39, 57], "rows")
+    gain = float(re.search(r"([0-9.]+) times, ", rows["27"]).group(1))
+    check(gain >= 1.8, f"recycling gains {gain} only")
+
+
 def test_sweep(bed):
     """A list is varied while the rest stay; the base comes once."""
     _, results = compare(bed, "--sweep", "--scenario", "rx-free", "--burst", "32", "--ring", "512",
