@@ -300,9 +300,11 @@ begin(struct burst *b, bool computed)
 	b->prog = mlx4x_load_acquire(&b->xdp->prog);
 	b->xdp->buff.opaque = b->prog->opaque;
 	xdpvm_buff_bind(&b->xdp->buff);
-	if (b->rxq->xdp_busy)
-		b->rxq->xdp_busy = mlx4x_xdp_tx_drain(b->xdp->own.txq, b->xdp) |
-			mlx4x_xdp_redirect_drain(b->xdp);
+	if (b->rxq->xdp_busy) {
+		bool sending = mlx4x_xdp_tx_drain(b->xdp->own.txq, b->xdp);
+
+		b->rxq->xdp_busy = mlx4x_xdp_redirect_drain(b->xdp) || sending;
+	}
 	if (!computed)
 		mlx4x_tx_check_mr_cache(b->xdp->own.txq);
 	fill_missing(b, computed);
