@@ -9,6 +9,7 @@
  * - operations in random, but legal order, with the card unplugged now and then.
  */
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,15 +189,45 @@ fail_once(const char *command, unsigned int nth, int error, bool *met)
 	return unplug();
 }
 
-/* The same as a life without faults leaves: nothing, but what DPDK keeps for itself. */
-static int
-check_heap(unsigned int nb_before)
+static unsigned int
+nb_descriptors(void)
 {
-	unsigned int nb = nb_heap_blocks();
+	DIR *dir = opendir("/proc/self/fd");
+	unsigned int nb = 0;
 
-	if (nb != nb_before)
-		printf("%u blocks of the heap are in use, before it were %u\n", nb, nb_before);
-	return nb == nb_before ? 0 : -1;
+	while (dir != NULL && readdir(dir) != NULL)
+		nb++;
+	closedir(dir);
+	return nb;
+}
+
+/* What a life without faults leaves: nothing, but what DPDK keeps for itself. */
+static struct {
+	unsigned int heap_blocks;
+	unsigned int descriptors;
+} usual;
+
+/* vcx3 keeps the numbers of some closed event descriptors taken, so many that it is full. */
+#define WARM_UP 20
+
+static int
+learn_usual(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < WARM_UP; i++)
+		CHECK(live() == 0 && unplug() == 0);
+	usual.heap_blocks = nb_heap_blocks();
+	usual.descriptors = nb_descriptors();
+	return 0;
+}
+
+static int
+check_usual(void)
+{
+	CHECK(nb_heap_blocks() == usual.heap_blocks);
+	CHECK(nb_descriptors() == usual.descriptors);
+	return 0;
 }
 
 static int
@@ -222,12 +253,9 @@ fail_each(const char *const *names, unsigned int nb, int error)
 static int
 test_create_fails(void)
 {
-	unsigned int before;
-
-	CHECK(live() == 0 && unplug() == 0);
-	before = nb_heap_blocks();
+	CHECK(learn_usual() == 0);
 	CHECK(fail_each(commands, RTE_DIM(commands), ENOMEM) == 0);
-	return check_heap(before);
+	return check_usual();
 }
 
 /* The kernel keeps what it refuses to destroy until the context is closed. */
@@ -316,10 +344,9 @@ pull_out(void)
 static int
 test_random_order(void)
 {
-	unsigned int i, seed = 1, before;
+	unsigned int i, seed = 1;
 
-	CHECK(live() == 0 && unplug() == 0);
-	before = nb_heap_blocks();
+	CHECK(learn_usual() == 0);
 	state = ABSENT;
 	for (i = 0; i < 600; i++) {
 		unsigned int choice = rand_r(&seed) >> 4;
@@ -337,7 +364,7 @@ test_random_order(void)
 		}
 	}
 	CHECK(unplug() == 0);
-	return check_heap(before);
+	return check_usual();
 }
 
 static const struct self_test tests[] = {

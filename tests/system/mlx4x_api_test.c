@@ -483,6 +483,38 @@ test_runtime_tx_queue(void)
 	return 0;
 }
 
+/* Queues that are started later than the port, stopped and started again. */
+static int
+test_deferred_start(void)
+{
+	const struct rte_eth_rxconf rx = { .rx_deferred_start = 1 };
+	const struct rte_eth_txconf tx = { .tx_deferred_start = 1 };
+	struct rte_eth_conf conf = { 0 };
+	struct rte_mbuf *mbuf = NULL;
+	unsigned int i;
+
+	CHECK(rte_eth_dev_configure(PORT, 1, 1, &conf) == 0);
+	CHECK(rte_eth_rx_queue_setup(PORT, 0, RING, SOCKET_ID_ANY, &rx, pool) == 0);
+	CHECK(rte_eth_tx_queue_setup(PORT, 0, RING, SOCKET_ID_ANY, &tx) == 0);
+	CHECK(rte_eth_dev_start(PORT) == 0);
+	CHECK(rte_mempool_in_use_count(pool) == 0);
+	mbuf = new_frame(1);
+	CHECK(rte_eth_tx_burst(PORT, 0, &mbuf, 1) == 0);
+	CHECK(rte_eth_rx_burst(PORT, 0, &mbuf, 1) == 0);
+	CHECK(rte_eth_rx_descriptor_status(PORT, 0, 0) == RTE_ETH_RX_DESC_UNAVAIL);
+	CHECK(rte_eth_tx_descriptor_status(PORT, 0, 0) == RTE_ETH_TX_DESC_UNAVAIL);
+	rte_pktmbuf_free(mbuf);
+	for (i = 0; i < 5; i++) {
+		CHECK(rte_eth_dev_rx_queue_start(PORT, 0) == 0);
+		CHECK(rte_eth_dev_tx_queue_start(PORT, 0) == 0);
+		CHECK(echo(new_frame(i), i) == 0);
+		CHECK(rte_eth_dev_rx_queue_stop(PORT, 0) == 0);
+		CHECK(rte_eth_dev_tx_queue_stop(PORT, 0) == 0);
+		CHECK(rte_mempool_in_use_count(pool) == 0);
+	}
+	return 0;
+}
+
 static const struct self_test tests[] = {
 	{ "registrations", test_registrations },	/* before those that use other memory */
 	{ "interrupts", test_interrupts },
@@ -498,6 +530,7 @@ static const struct self_test tests[] = {
 	{ "malformed", test_malformed },
 	{ "starvation", test_starvation },
 	{ "reset", test_reset },
+	{ "deferred_start", test_deferred_start },
 	{ "runtime_tx_queue", test_runtime_tx_queue },
 };
 

@@ -112,6 +112,57 @@ test_c_receive_error(void)
 	return receive_error(0);
 }
 
+/* Sends until a frame comes back: those before find the ring in error, and are lost. */
+static bool
+comes_back(uint16_t number)
+{
+	struct rte_mbuf *mbuf;
+	unsigned int i, ms;
+
+	for (i = 0; i < 100; i++) {
+		if (!send_frame(new_frame(number)))
+			return false;
+		for (ms = 0; ms < 100; ms++) {
+			if (rte_eth_rx_burst(PORT, 0, &mbuf, 1) == 1) {
+				rte_pktmbuf_free(mbuf);
+				return true;
+			}
+			rte_delay_us_sleep(1000);
+		}
+	}
+	return false;
+}
+
+/* c, 3: an error that stops the ring flushes it; it is reset and receives again. */
+static int
+receive_after_failure(uint64_t offloads)
+{
+	struct rte_eth_conf conf = { .rxmode.offloads = offloads };
+	uint16_t round, i;
+
+	CHECK(self_start(&conf) == 0);
+	for (round = 0; round < 3; round++) {
+		for (i = 0; i < 10; i++)
+			CHECK(echo(new_frame(i), i) == 0);
+		CHECK(card_ctl("inject rx_error:port=1,syndrome=4"));
+		CHECK(send_frame(new_frame(100)));
+		CHECK(comes_back(101));
+		for (i = 0; i < 2 * RING; i++)
+			CHECK(echo(new_frame(i), i) == 0);
+	}
+	CHECK(rte_eth_dev_stop(PORT) == 0);
+	return 0;
+}
+
+static int
+test_c_failed_ring(void)
+{
+	CHECK(receive_after_failure(0) == 0);
+	CHECK(receive_after_failure(RTE_ETH_RX_OFFLOAD_VLAN_STRIP) == 0);
+	CHECK(receive_after_failure(RTE_ETH_RX_OFFLOAD_TIMESTAMP) == 0);
+	return 0;
+}
+
 /* d, 3: a send error is counted and does not silence the queue. */
 static int
 test_d_send_error(void)
@@ -489,6 +540,7 @@ test_11_stale_vlan(void)
 static const struct self_test tests[] = {
 	{ "a_b_hash", test_a_b_hash },
 	{ "c_receive_error", test_c_receive_error },
+	{ "c_failed_ring", test_c_failed_ring },
 	{ "d_send_error", test_d_send_error },
 	{ "e_starved_in_a_frame", test_e_starved_in_a_frame },
 	{ "f_tunnels", test_f_tunnels },
