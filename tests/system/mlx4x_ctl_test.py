@@ -5,19 +5,17 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 
 from lib import bed as testbed
-from lib.bed import Skip, Testpmd, build_dir, check, check_equal, wait_until
+from lib.bed import Testpmd, build_dir, check, check_equal, wait_until
 
 DRIVER = os.path.join(build_dir(), "drivers", "net", "mlx4x", "librte_net_mlx4x.so")
 CTL = os.path.join(build_dir(), "app", "mlx4x-ctl", "mlx4x-ctl")
 PROGS = os.path.join(build_dir(), "examples", "progs")
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCES = os.path.join(HERE, "..", "..", "app", "mlx4x-ctl")
-FILTER = f"/usr/lib/{os.uname().machine}-linux-gnu/bpf/xdpfilt_alw_all.o"
 GENERATOR = ["--wire", "1=gen:size=60,flows=16,proto=mix,rate=20000", "--wire", "2=sink"]
 
 
@@ -121,48 +119,6 @@ def test_maps(bed):
     app.refused("takes", "maps", "update", "0", "blocked_port", "key", "0", status=2)
     app.refused("not a byte", "maps", "lookup", "0", "blocked_port", "key", "256", status=2)
     app.quit()
-
-
-def in_namespace(pins, *words):
-    """Runs a tool that looks for pins in /sys/fs/bpf/xdp-filter only; they are elsewhere."""
-    script = ('mount --bind "$1" /mnt && mount -t bpf bpf /sys/fs/bpf && '
-              'mkdir /sys/fs/bpf/xdp-filter && mount --bind /mnt /sys/fs/bpf/xdp-filter && '
-              'mount -t tmpfs tmpfs /run && shift && exec "$@"')
-    done = subprocess.run(["unshare", "--mount", "sh", "-c", script, "sh", pins, *words],
-                          capture_output=True, text=True, timeout=60, check=False)
-    check_equal(done.returncode, 0, f"{' '.join(words)}: {done.stdout}{done.stderr}")
-    return done.stdout
-
-
-def nothing_passes(app):
-    first = app.counters()
-    app.grows("rx_xdp_drop")
-    return app.counters()["rx_xdp_pass"] == first["rx_xdp_pass"]
-
-
-def test_linux_tools(bed):
-    """xdp-filter and bpftool steer a running port."""
-    xdp_filter, bpftool = shutil.which("xdp-filter"), shutil.which("bpftool")
-    if os.geteuid() != 0 or xdp_filter is None or bpftool is None or not os.path.exists(FILTER):
-        raise Skip("needs root, xdp-filter with its objects, and bpftool")
-    app = Controlled(bed)
-    pins = f"/sys/fs/bpf/{app.prefix}"
-    try:
-        app.ctl("load", "0", FILTER, "--pin-path", pins)
-        mac = re.search("MAC address: ([0-9A-F:]{17})", app.pmd.cmd("show port info 0"))[1]
-        app.grows("rx_xdp_pass")
-        in_namespace(pins, xdp_filter, "ether", mac, "-m", "dst")
-        app.grows("rx_xdp_drop")
-        wait_until(lambda: nothing_passes(app), "everything to be dropped", 20)
-        dump = json.loads(subprocess.run(
-            [bpftool, "-j", "map", "dump", "pinned", f"{pins}/filter_ethernet"],
-            capture_output=True, text=True, check=True).stdout)
-        check_equal(len(dump), 1, "addresses that bpftool sees")
-        in_namespace(pins, xdp_filter, "ether", mac, "-m", "dst", "-r")
-        app.grows("rx_xdp_pass")
-        app.quit()
-    finally:
-        shutil.rmtree(pins, ignore_errors=True)
 
 
 def test_rates(bed):

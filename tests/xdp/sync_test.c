@@ -285,6 +285,7 @@ test_refused(void)
 
 struct runner {
 	struct xdpvm_prog *prog;
+	int number;	/* of the thread, or what refused it one */
 	bool stop;
 };
 
@@ -295,9 +296,9 @@ run(void *arg)
 	struct runner *runner = arg;
 	struct xdpvm_buff buff;
 
-	CHECK(xdpvm_thread_register(0) == 0);
+	runner->number = xdpvm_thread_register(0);
 	xdpvm_buff_init(&buff, 1, 0);
-	CHECK(xdpvm_buff_bind(&buff) == 0);
+	xdpvm_buff_bind(&buff);
 	while (!__atomic_load_n(&runner->stop, __ATOMIC_RELAXED)) {
 		buff.hard_start = frame;
 		buff.data = buff.data_meta = frame + XDP_PACKET_HEADROOM;
@@ -394,6 +395,7 @@ test_running(void)
 		check_running(object, names[i]);
 	__atomic_store_n(&runner.stop, true, __ATOMIC_RELAXED);
 	pthread_join(thread, NULL);
+	CHECK(runner.number == 0);
 	CHECK(xdpvm_sync_stats(object, &stats) == 0 && stats.refused == 0);
 	printf("%llu rounds, the longest %.1f ms\n", (unsigned long long)stats.rounds,
 	       stats.max_ns / 1e6);
@@ -491,6 +493,77 @@ test_full_lru(void)
 	xdpvm_object_close(object);
 }
 
+static void *
+be_thread(void *arg)
+{
+	int *number = arg;
+
+	*number = xdpvm_thread_register(*number);
+	xdpvm_thread_unregister();
+	return NULL;
+}
+
+/* Registers a thread with this number once, so that there are copies for it. */
+static void
+have_thread(int number)
+{
+	pthread_t thread;
+	int got = number;
+
+	CHECK(pthread_create(&thread, NULL, be_thread, &got) == 0);
+	pthread_join(thread, NULL);
+	CHECK(got == number);
+}
+
+/* The copies of all threads, those beyond the kernel's CPUs included, have what a tool wrote. */
+static void
+check_copies(struct xdpvm_map *map, uint32_t key, uint32_t threads, const struct value *written)
+{
+	struct value own[XDPVM_MAX_THREADS];
+	uint32_t cpus = libbpf_num_possible_cpus();
+
+	CHECK(xdpvm_map_lookup(map, &key, own) == 0);
+	for (uint32_t i = 0; i < threads; i++)
+		CHECK(own[i].setting == written[i % cpus].setting, "%s, key %u, thread %u: %u",
+		      map->name, key, i, own[i].setting);
+}
+
+static void
+test_more_threads(void)
+{
+	static const char *const names[] = { "percpu_array", "percpu_hash" };
+	const uint32_t cpus = libbpf_num_possible_cpus();
+	struct value values[XDPVM_MAX_THREADS] = { 0 };
+	struct xdpvm_object *object = load(NULL);
+	struct xdpvm_map *map;
+	uint32_t key = 3;
+
+	CHECK(xdpvm_sync_start(object, NEVER_MS) == 0);
+	if (cpus + 6 >= XDPVM_MAX_THREADS) {
+		xdpvm_object_close(object);
+		return;		/* no thread number is beyond this machine's CPUs */
+	}
+	have_thread(cpus + 2);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		map = xdpvm_map_find(object, names[i]);
+		for (uint32_t cpu = 0; cpu < cpus; cpu++)
+			values[cpu].setting = 10 + cpu;
+		CHECK(bpf_map_update_elem(map->fd, &key, values, BPF_ANY) == 0);
+		CHECK(xdpvm_sync_now(object) == 0);
+		check_copies(map, key, cpus + 3, values);
+		values[cpus - 1].setting = 50;
+		CHECK(bpf_map_update_elem(map->fd, &key, values, BPF_ANY) == 0);
+		CHECK(xdpvm_sync_now(object) == 0);
+		check_copies(map, key, cpus + 3, values);
+	}
+	/* One that comes later gets it in the next round. */
+	have_thread(cpus + 5);
+	CHECK(xdpvm_sync_now(object) == 0);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		check_copies(xdpvm_map_find(object, names[i]), key, cpus + 6, values);
+	xdpvm_object_close(object);
+}
+
 /* An array that cannot be shared, for the lock in its values, and what happens to the lock. */
 static void
 test_locked(void)
@@ -572,6 +645,7 @@ main(int argc, char **argv)
 	test_running();
 	test_pins();
 	test_full_lru();
+	test_more_threads();
 	test_locked();
 	test_foreign_pin();
 	test_no_kernel_maps();
