@@ -107,56 +107,75 @@ xdpvm_map_value_bytes(const struct xdpvm_map *map)
 	return map->value_size;
 }
 
-/* Access rights of the control side: those of the file descriptor that Linux would have given. */
-static bool
+/*
+ * Access rights of the control side: those of the file descriptor that Linux would have given. A
+ * map that is not loaded, or whose type nobody here knows, has no operations.
+ */
+static int
 may_read(const struct xdpvm_map *map)
 {
-	return !(map->flags & BPF_F_WRONLY);
+	if (map->ops == NULL)
+		return -ENOTSUP;
+	return map->flags & BPF_F_WRONLY ? -EPERM : 0;
 }
 
-static bool
+static int
 may_write(const struct xdpvm_map *map)
 {
-	return !map->frozen && !(map->flags & BPF_F_RDONLY);
+	if (map->ops == NULL)
+		return -ENOTSUP;
+	return map->frozen || (map->flags & BPF_F_RDONLY) ? -EPERM : 0;
 }
 
 int
 xdpvm_map_lookup(struct xdpvm_map *map, const void *key, void *value)
 {
-	if (!may_read(map))
-		return -EPERM;
+	int ret = may_read(map);
+
+	if (ret != 0)
+		return ret;
 	return map->ops->copy_out != NULL ? map->ops->copy_out(map, key, value) : -ENOTSUP;
 }
 
 int
 xdpvm_map_update(struct xdpvm_map *map, const void *key, const void *value, uint64_t flags)
 {
-	if (!may_write(map))
-		return -EPERM;
+	int ret = may_write(map);
+
+	if (ret != 0)
+		return ret;
 	return map->ops->copy_in != NULL ? map->ops->copy_in(map, key, value, flags) : -ENOTSUP;
 }
 
 int
 xdpvm_map_delete(struct xdpvm_map *map, const void *key)
 {
-	if (!may_write(map))
-		return -EPERM;
+	int ret = may_write(map);
+
+	if (ret != 0)
+		return ret;
 	return map->ops->remove != NULL ? map->ops->remove(map, key) : -ENOTSUP;
 }
 
 int
 xdpvm_map_take(struct xdpvm_map *map, const void *key, void *value)
 {
-	if (!may_read(map) || !may_write(map))
-		return -EPERM;
+	int ret = may_read(map);
+
+	if (ret == 0)
+		ret = may_write(map);
+	if (ret != 0)
+		return ret;
 	return map->ops->take != NULL ? map->ops->take(map, key, value) : -ENOTSUP;
 }
 
 int
 xdpvm_map_next_key(struct xdpvm_map *map, const void *key, void *next_key)
 {
-	if (!may_read(map))
-		return -EPERM;
+	int ret = may_read(map);
+
+	if (ret != 0)
+		return ret;
 	return map->ops->next_key != NULL ? map->ops->next_key(map, key, next_key) : -ENOTSUP;
 }
 

@@ -365,7 +365,7 @@ int xdpvm_map_set_max_entries(struct xdpvm_map *map, uint32_t max_entries);
  */
 size_t xdpvm_map_value_bytes(const struct xdpvm_map *map);
 
-/** Copies a value out. @return 0 or a negative errno: -ENOENT no such key, -ENOTSUP. */
+/** Copies a value out. @return 0 or a negative errno: -ENOENT no such key, -ENOTSUP not loaded. */
 int xdpvm_map_lookup(struct xdpvm_map *map, const void *key, void *value);
 
 /**

@@ -116,6 +116,22 @@ test_services(void)
 	CHECK(run("mtu", 11, 0).values[0] == -ENODEV);
 }
 
+/* Maps can be found before the load, but hold nothing. */
+static void
+test_not_loaded(void)
+{
+	struct xdpvm_map *map = xdpvm_map_find(object, ".data");
+	uint32_t key = 0, value = 1;
+
+	CHECK(xdpvm_map_lookup(map, &key, &value) == -ENOTSUP);
+	CHECK(xdpvm_map_update(map, &key, &value, BPF_ANY) == -ENOTSUP);
+	CHECK(xdpvm_map_delete(map, &key) == -ENOTSUP);
+	CHECK(xdpvm_map_take(map, &key, &value) == -ENOTSUP);
+	CHECK(xdpvm_map_next_key(map, NULL, &key) == -ENOTSUP);
+	CHECK(xdpvm_map_update_prog(map, 0, NULL) == -EINVAL);
+	CHECK(xdpvm_map_update_map(map, &key, map, BPF_ANY) == -ENOTSUP);
+}
+
 static void
 test_object(const char *path, enum xdpvm_verify verify, enum xdpvm_engine engine)
 {
@@ -124,6 +140,7 @@ test_object(const char *path, enum xdpvm_verify verify, enum xdpvm_engine engine
 	xdpvm_buff_init(&buff, INGRESS, 0);
 	CHECK(xdpvm_buff_bind(&buff) == 0);
 	CHECK(xdpvm_object_open(path, &options, &object) == 0);
+	test_not_loaded();
 	CHECK(xdpvm_object_load(object) == 0);
 	test_globals();
 	test_services();
