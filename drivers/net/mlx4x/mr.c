@@ -29,6 +29,8 @@
 #include <rte_errno.h>
 #include <rte_memory.h>
 
+#include <page_pool.h>
+
 #include "mlx4x.h"
 
 /* Parts of a pool that are closer than this share a page, or touch. */
@@ -64,6 +66,14 @@ struct range_list {
 	bool overflow;
 };
 
+/* True if a piece continues what the table says of the same region. */
+static bool
+continues(const struct mlx4x_mr *mr, const struct mlx4x_mr_range *last)
+{
+	return last->lkey == rte_cpu_to_be_32(mr->key->ibv->lkey) &&
+		last->start + last->len == mr->start;
+}
+
 /* Writes the table anew. mr_lock is held. */
 static void
 publish(struct mlx4x_dev *dev)
@@ -75,6 +85,10 @@ publish(struct mlx4x_dev *dev)
 	mlx4x_store_relaxed(&table->seq, table->seq + 1);
 	rte_smp_wmb();
 	TAILQ_FOREACH(mr, &dev->mrs, next) {
+		if (nb != 0 && continues(mr, &table->range[nb - 1])) {
+			table->range[nb - 1].len += mr->len;
+			continue;
+		}
 		if (nb == MLX4X_MR_MAX_RANGES)
 			break;
 		table->range[nb].start = mr->start;
@@ -284,12 +298,120 @@ has_pinned_buffers(struct rte_mempool *mp)
 		(rte_pktmbuf_priv_flags(mp) & RTE_PKTMBUF_POOL_F_PINNED_EXT_BUF);
 }
 
+/*
+ * The part of a pool around a piece of it, as far as it is contiguous: what one region
+ * may cover. A pool whose creator has asked for a grain of mapping gets just that.
+ */
+static struct range
+part_of(struct rte_mempool *mp, uintptr_t start, size_t len)
+{
+	struct range_list list = { .nb = 0 };
+	struct page_pool_geometry geometry;
+	unsigned int i;
+
+	if (page_pool_geometry_get(mp, &geometry) == 0 && geometry.map_unit == 0)
+		rte_mempool_mem_iter(mp, collect_chunk, &list);
+	merge_ranges(&list);
+	for (i = 0; i < list.nb; i++) {
+		if (list.range[i].start <= start && start + len <= list.range[i].end)
+			return list.range[i];
+	}
+	return (struct range){ .start = start, .end = start + len };
+}
+
+/* The key of a pool that covers a range, or NULL. mr_lock is held. */
+static struct mr_key *
+find_key(struct mlx4x_dev *dev, const struct rte_mempool *mp, uintptr_t start, size_t len)
+{
+	const struct mlx4x_mr *mr;
+
+	TAILQ_FOREACH(mr, &dev->mrs, next) {
+		uintptr_t offset = start - (uintptr_t)mr->key->ibv->addr;
+
+		if (mr->owner == mp && offset < mr->key->ibv->length &&
+		    len <= mr->key->ibv->length - offset)
+			return mr->key;
+	}
+	return NULL;
+}
+
+/*
+ * A page pool says itself which pieces of it are to be mapped, and counts them. Pieces
+ * that touch share a region.
+ */
+static int
+map_pages(void *device, struct rte_mempool *mp, void *addr, size_t len)
+{
+	struct range part = part_of(mp, (uintptr_t)addr, len);
+	struct mlx4x_dev *dev = device;
+	struct mr_key *key;
+	int ret = -ENOSPC;
+
+	pthread_mutex_lock(&dev->mr_lock);
+	key = find_key(dev, mp, (uintptr_t)addr, len);
+	if (key == NULL)
+		key = create_key(dev, part.start, part.end - part.start);
+	if (key == NULL)
+		ret = errno != 0 ? -errno : -EIO;
+	else if (dev->mr_table.nb_ranges < MLX4X_MR_MAX_RANGES)
+		ret = add_piece(dev, key, (uintptr_t)addr, len, mp);
+	if (key != NULL)
+		drop_key(key);
+	publish(dev);
+	pthread_mutex_unlock(&dev->mr_lock);
+	if (ret != 0)
+		MLX4X_INIT_LOG(ERR, "%s: cannot register %zu bytes of %s: %s", dev->pci->name, len,
+			mp->name, strerror(-ret));
+	return ret;
+}
+
+/* The region is gone already when DPDK has given back its memory. */
+static void
+unmap_pages(void *device, struct rte_mempool *mp, void *addr, size_t len)
+{
+	struct mlx4x_dev *dev = device;
+	struct mlx4x_mr *mr;
+
+	pthread_mutex_lock(&dev->mr_lock);
+	mr = find_mr(dev, mp, (uintptr_t)addr, len);
+	if (mr != NULL)
+		unregister(dev, mr);
+	pthread_mutex_unlock(&dev->mr_lock);
+}
+
+static const struct page_pool_mapper page_mapper = { .map = map_pages, .unmap = unmap_pages };
+
+static bool
+is_registered(struct mlx4x_dev *dev, const struct rte_mempool *mp)
+{
+	const struct mlx4x_mr *mr;
+
+	pthread_mutex_lock(&dev->mr_lock);
+	TAILQ_FOREACH(mr, &dev->mrs, next) {
+		if (mr->owner == mp)
+			break;
+	}
+	pthread_mutex_unlock(&dev->mr_lock);
+	return mr != NULL;
+}
+
+static void
+detach_pool(struct rte_mempool *mp, void *opaque)
+{
+	page_pool_detach(mp, &page_mapper, opaque);
+}
+
 /* Registers a pool, if it is not yet. */
 int
 mlx4x_mr_add_pool(struct mlx4x_dev *dev, struct rte_mempool *mp)
 {
 	struct pinned_walk walk = { .dev = dev };
-	int ret = register_chunks(dev, mp);
+	struct page_pool_geometry geometry;
+	int ret;
+
+	if (page_pool_geometry_get(mp, &geometry) == 0)
+		return is_registered(dev, mp) ? 0 : page_pool_attach(mp, &page_mapper, dev);
+	ret = register_chunks(dev, mp);
 
 	if (ret != 0 || !has_pinned_buffers(mp))
 		return ret;
@@ -305,22 +427,27 @@ int
 mlx4x_mr_pool_is_one_range(struct mlx4x_dev *dev, struct rte_mempool *mp,
 	struct mlx4x_mr_range *range)
 {
+	const struct mr_key *key = NULL;
 	const struct mlx4x_mr *mr;
-	unsigned int nb = 0;
+	uintptr_t end = 0;
+	bool one = true;
 
 	if (has_pinned_buffers(mp))
 		return 0;
+	range->start = UINTPTR_MAX;
 	pthread_mutex_lock(&dev->mr_lock);
 	TAILQ_FOREACH(mr, &dev->mrs, next) {
 		if (mr->owner != mp)
 			continue;
-		range->start = mr->start;
-		range->len = mr->len;
-		range->lkey = rte_cpu_to_be_32(mr->key->ibv->lkey);
-		nb++;
+		one &= key == NULL || key == mr->key;
+		key = mr->key;
+		range->start = RTE_MIN(range->start, mr->start);
+		end = RTE_MAX(end, mr->start + mr->len);
+		range->lkey = rte_cpu_to_be_32(key->ibv->lkey);
 	}
 	pthread_mutex_unlock(&dev->mr_lock);
-	return nb == 1;
+	range->len = key == NULL ? 0 : end - range->start;
+	return key != NULL && one;
 }
 
 struct memseg_walk {
@@ -485,6 +612,7 @@ mlx4x_mr_fini(struct mlx4x_dev *dev)
 	if (dev->mr_active)
 		rte_mempool_event_callback_unregister(pool_event, dev);
 	dev->mr_active = false;
+	rte_mempool_walk(detach_pool, dev);
 	watch_memory(dev, false);
 	pthread_mutex_lock(&dev->mr_lock);
 	while ((mr = TAILQ_FIRST(&dev->mrs)) != NULL)
