@@ -123,6 +123,9 @@ make_command(struct words *words, const struct perf_options *options, const char
 	}
 	if (options->cpu >= 0)
 		add(words, "--cpu=%d", options->cpu);
+	add(words, "--cores=%u", options->cores);
+	if (options->serial)
+		add(words, "--serial");
 	if (options->thread)
 		add(words, "--thread");
 	if (options->no_huge)

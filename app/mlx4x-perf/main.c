@@ -9,6 +9,7 @@
 #include "compare.h"
 #include "count.h"
 #include "options.h"
+#include "scale.h"
 #include "seeds.h"
 #include "work.h"
 #include "worker.h"
@@ -33,6 +34,7 @@ static const struct verb {
 	{ "count", "the same below callgrind: instructions per packet", perf_count_main },
 	{ "run", "one driver in this process: below vcx3, or on a real card", perf_run_main },
 	{ "seeds", "what recycling gains, next to the kernel's own figures", perf_seeds_main },
+	{ "scale", "two queues on two cores, at once and one after the other", perf_scale_main },
 	{ "list", "the scenarios", list_main },
 	{ "worker", "what compare starts: answers requests on its standard input",
 	  perf_worker_main },

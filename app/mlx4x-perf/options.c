@@ -67,6 +67,11 @@ static const struct option_entry table[] = {
 	  "The virtual card runs in a thread of its own: measures where the host puts the "
 	  "processors, so compare nothing by it." },
 	{ "cpu", KIND_NUMBER, "N", AT(cpu), 0, 1023, "Processor, the last allowed one unless told." },
+	{ "cores", KIND_NUMBER, "N", AT(cores), 1, 2,
+	  "For run: cores that poll, 1 or 2; the second is the processor before --cpu and takes "
+	  "half of the queues." },
+	{ "serial", KIND_SWITCH, NULL, AT(serial), 0, 0,
+	  "For run, with --cores 2: one core after the other, not both at once." },
 	{ "no-huge", KIND_SWITCH, NULL, AT(no_huge), 0, 0, "Memory in 4 KiB pages." },
 	{ "driver", KIND_TEXT, "stock|FILE", AT(driver), 0, 0,
 	  "For run: the driver that DPDK loads by itself, or a library in front of it." },
@@ -238,6 +243,7 @@ perf_options_parse(struct perf_options *options, int nb, char **words, char *rea
 		.rounds = 15,
 		.packets = 32768,
 		.cpu = -1,
+		.cores = 1,
 	};
 	for (at = 0; at < nb; at += taken) {
 		taken = parse_one(options, nb - at, words + at, reason, size);

@@ -60,6 +60,8 @@ struct perf_options {
 	unsigned int rounds;
 	unsigned int packets;	/* of a round */
 	int cpu;		/* -1: the last one allowed */
+	unsigned int cores;	/* that poll: 1, or 2 on the processor before cpu too */
+	bool serial;
 	bool sweep;
 	bool cold;
 	bool cold_data;

@@ -43,15 +43,19 @@ last_cpu(void)
 static int
 start_eal(const struct perf_options *options, char *reason, size_t size)
 {
-	char cpu[16];
+	int last = options->cpu >= 0 ? options->cpu : last_cpu();
+	char cpus[32];
 	char *words[MAX_EAL_WORDS] = {
 		WORD("mlx4x-perf"), WORD("--no-telemetry"), WORD("--log-level=error"),
-		WORD("-l"), cpu, WORD("-a"), WORD(options->device),
+		WORD("-l"), cpus, WORD("-a"), WORD(options->device),
 		options->no_huge ? WORD("--no-huge") : WORD("--in-memory"),
 	};
 	int nb = 8;
 
-	snprintf(cpu, sizeof(cpu), "%d", options->cpu >= 0 ? options->cpu : last_cpu());
+	if (options->cores > 1)
+		snprintf(cpus, sizeof(cpus), "%d,%d", last - 1, last);
+	else
+		snprintf(cpus, sizeof(cpus), "%d", last);
 	if (options->no_huge) {
 		words[nb++] = WORD("--no-shconf");
 		words[nb++] = WORD("-m");

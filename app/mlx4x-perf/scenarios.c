@@ -24,7 +24,8 @@ next_queue(struct perf_work *work)
 {
 	uint16_t queue = work->queue;
 
-	work->queue = queue + 1u == work->ports.nb_queues ? 0 : queue + 1;
+	work->queue = queue + 1 == work->first_queue + work->nb_polled ? work->first_queue :
+		queue + 1;
 	return queue;
 }
 

@@ -12,6 +12,7 @@
 
 #include "clock.h"
 #include "program.h"
+#include "second.h"
 #include "vcx3.h"
 
 #define IDLE_SECONDS 3		/* without a packet before a round is given up */
@@ -37,12 +38,15 @@ by_cycles(const void *a, const void *b)
 	return x->cycles < y->cycles ? -1 : x->cycles > y->cycles;
 }
 
-/* Moves the card until a region finds what it wants to take. */
+/*
+ * Moves the card until a region finds what it wants to take. The hash does not spread the
+ * next packets evenly over queues: for two cores as much as the rings hold is moved.
+ */
 static void
 feed(struct perf_work *work, const struct perf_scenario *scenario)
 {
-	int64_t wanted = scenario->receives ?
-		(int64_t)work->burst * work->calls * work->ports.nb_queues : 1;
+	int64_t wanted = !scenario->receives ? 1 : work->second != NULL ? INT64_MAX :
+		(int64_t)work->burst * work->calls * work->ports.nb_queues;
 	unsigned int i;
 
 	if (!work->step)
@@ -86,10 +90,19 @@ run_timed(struct perf_work *work, const struct perf_scenario *scenario, struct r
 	uint64_t judged = programs ? perf_program_judged(work) : 0;
 	uint32_t (*timed)(struct perf_work *work) = scenario->program == NULL || programs ?
 		scenario->timed : scenario->plain;
-	uint64_t start = perf_clock(), cycles;
+	uint64_t start, cycles;
 
+	if (work->second != NULL && !work->serial)
+		perf_second_start(work, timed);
+	start = perf_clock();
 	region->packets = timed(work);
 	cycles = perf_clock() - start;
+	if (work->second != NULL && work->serial) {
+		perf_second_start(work, timed);
+		cycles += perf_second_wait(work, &region->packets);
+	} else if (work->second != NULL) {
+		cycles = (cycles + perf_second_wait(work, &region->packets)) / 2;
+	}
 	if (programs)
 		region->packets = perf_program_judged(work) - judged;
 	return cycles;

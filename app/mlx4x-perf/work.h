@@ -19,6 +19,7 @@
 #define PERF_REGION_PACKETS 32u	/* at least; a region is whole bursts */
 
 struct perf_program;
+struct perf_second;
 struct perf_work;
 
 /*
@@ -53,6 +54,10 @@ struct perf_work {
 	uint16_t burst;
 	uint16_t calls;		/* bursts of a region */
 	uint16_t queue;		/* that the next burst polls */
+	uint16_t first_queue;	/* of those that this core polls in turn */
+	uint16_t nb_polled;
+	struct perf_second *second;	/* NULL: one core polls all queues */
+	bool serial;		/* the second core waits until the first is done */
 	uint32_t frame;
 	bool step;		/* the card moves when told */
 	int64_t pending;	/* at least so many frames wait to be received */

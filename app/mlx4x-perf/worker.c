@@ -12,6 +12,7 @@
 
 #include "program.h"
 #include "result.h"
+#include "second.h"
 #include "vcx3.h"
 #include "work.h"
 
@@ -22,10 +23,14 @@ start(struct perf_work *work, const struct perf_options *options, const struct p
 	*work = (struct perf_work){
 		.frame = point->at[PERF_FRAME],
 		.step = vcx3_present() && !options->thread,
+		.serial = options->serial,
 	};
 	int ret = perf_ports_start(&work->ports, options, point, reason, size);
 
 	work->runs_programs = ret == 0 && perf_program_possible(options);
+	work->nb_polled = work->ports.nb_queues;
+	if (ret == 0 && options->cores > 1)
+		ret = perf_second_begin(work, reason, size);
 	return ret;
 }
 
@@ -95,6 +100,7 @@ perf_worker_main(const struct perf_options *options)
 	while (fgets(line, sizeof(line), stdin) != NULL && answer(&work, &now, line, out) == 0)
 		;
 	change_scenario(&work, &now, NULL, reason, sizeof(reason));
+	perf_second_end(&work);
 	perf_ports_stop(&work.ports);
 	fclose(out);
 	return EXIT_SUCCESS;
@@ -161,6 +167,7 @@ perf_run_main(const struct perf_options *options)
 		if (perf_options_wants(options, scenario->name))
 			ret = run_scenario(&work, options, scenario, &point, &results);
 	}
+	perf_second_end(&work);
 	perf_ports_stop(&work.ports);
 	if (ret == 0 && options->json != NULL)
 		ret = perf_results_write(&results, options->json);

@@ -7,7 +7,7 @@ import os
 import re
 
 from lib import bed as testbed
-from lib.bed import build_dir, check, check_equal
+from lib.bed import Skip, build_dir, check, check_equal
 
 PERF = os.path.join(build_dir(), "app", "mlx4x-perf", "mlx4x-perf")
 FEW = ["--rounds", "3", "--packets", "4096", "--no-huge"]
@@ -57,6 +57,18 @@ def test_seeds(bed):
                 [4, 5, 10, 13, 14, 15, 16, 24, 25, 27, 28, 30, 32, 38, 39, 57], "rows")
     gain = float(re.search(r"([0-9.]+) times, ", rows["27"]).group(1))
     check(gain >= 1.8, f"recycling gains {gain} only")
+
+
+def test_scale(bed):
+    """Two cores poll a queue each."""
+    if len(os.sched_getaffinity(0)) < 2:
+        raise Skip("needs two processors")
+    names = ["rx-free", "hook-touch-drop"]
+    done = bed.run(PERF, "scale", "--scenario", ",".join(names), *FEW, timeout=60)
+    check_equal(done.returncode, 0, f"exit status of scale ({done.stderr})")
+    gains = dict(re.findall(r"^(\S+) .* ([0-9.]+) times as fast", done.stdout, re.M))
+    check_equal(sorted(gains), sorted(names), "lines")
+    check(all(float(gain) > 0 for gain in gains.values()), f"gains {gains}")
 
 
 def test_sweep(bed):
