@@ -14,56 +14,81 @@
 
 #include "mlx4x.h"
 
-static struct rte_eth_dev *
-eth_dev_of(const struct mlx4x_port *port)
+/* True if the application wants to know of an event of a port that is there. */
+static bool
+wants(const struct mlx4x_port *port, bool removal)
 {
-	return &rte_eth_devices[port->data->port_id];
+	const struct rte_eth_intr_conf *conf;
+
+	if (port == NULL)
+		return false;
+	conf = &port->data->dev_conf.intr_conf;
+	return removal ? conf->rmv : conf->lsc;
+}
+
+/* Tells the application, which may close the port, and with it the device, right away. */
+static void
+tell(uint16_t port_id, enum rte_eth_event_type event)
+{
+	if (rte_eth_dev_is_valid_port(port_id))
+		rte_eth_dev_callback_process(&rte_eth_devices[port_id], event, NULL);
 }
 
 static void
 on_link_event(struct mlx4x_dev *dev, unsigned int number)
 {
-	struct mlx4x_port *port = number - 1 < MLX4X_MAX_PORTS ? dev->port[number - 1] : NULL;
+	uint16_t port_id = RTE_MAX_ETHPORTS;
+	struct mlx4x_port *port;
 
-	if (port == NULL)
-		return;
-	if (mlx4x_link_update(eth_dev_of(port), 0) == 0 && port->data->dev_conf.intr_conf.lsc)
-		rte_eth_dev_callback_process(eth_dev_of(port), RTE_ETH_EVENT_INTR_LSC, NULL);
+	mlx4x_lock(dev);
+	port = number - 1 < MLX4X_MAX_PORTS ? dev->port[number - 1] : NULL;
+	if (port != NULL && mlx4x_link_update(&rte_eth_devices[port->data->port_id], 0) == 0 &&
+	    wants(port, false))
+		port_id = port->data->port_id;
+	mlx4x_unlock(dev);
+	tell(port_id, RTE_ETH_EVENT_INTR_LSC);
 }
 
 static void
 on_removal(struct mlx4x_dev *dev)
 {
-	unsigned int i;
+	uint16_t port_id[MLX4X_MAX_PORTS];
+	unsigned int i, nb = 0;
 
-	if (dev->removed)
-		return;
-	dev->removed = true;
-	for (i = 0; i < MLX4X_MAX_PORTS; i++) {
-		if (dev->port[i] != NULL && dev->port[i]->data->dev_conf.intr_conf.rmv)
-			rte_eth_dev_callback_process(eth_dev_of(dev->port[i]),
-				RTE_ETH_EVENT_INTR_RMV, NULL);
+	mlx4x_lock(dev);
+	for (i = 0; i < MLX4X_MAX_PORTS && !dev->removed; i++) {
+		if (wants(dev->port[i], true))
+			port_id[nb++] = dev->port[i]->data->port_id;
 	}
+	dev->removed = true;
+	mlx4x_unlock(dev);
+	for (i = 0; i < nb; i++)
+		tell(port_id[i], RTE_ETH_EVENT_INTR_RMV);
 }
 
+/* One event a call: its last act may be that the application closes the device. */
 static void
 on_async_event(void *opaque)
 {
 	struct mlx4x_dev *dev = opaque;
 	struct ibv_async_event event;
+	unsigned int number;
 
-	while (ibv_get_async_event(dev->ctx, &event) == 0) {
-		enum ibv_event_type type = event.event_type;
-		unsigned int number = event.element.port_num;
-
-		ibv_ack_async_event(&event);
-		if (type == IBV_EVENT_PORT_ACTIVE || type == IBV_EVENT_PORT_ERR)
-			on_link_event(dev, number);
-		else if (type == IBV_EVENT_DEVICE_FATAL)
-			on_removal(dev);
-		else
-			MLX4X_INIT_LOG(DEBUG, "%s: event %s", dev->pci->name,
-				ibv_event_type_str(type));
+	if (ibv_get_async_event(dev->ctx, &event) != 0)
+		return;
+	number = event.element.port_num;
+	ibv_ack_async_event(&event);
+	switch (event.event_type) {
+	case IBV_EVENT_PORT_ACTIVE:
+	case IBV_EVENT_PORT_ERR:
+		on_link_event(dev, number);
+		break;
+	case IBV_EVENT_DEVICE_FATAL:
+		on_removal(dev);
+		break;
+	default:
+		MLX4X_INIT_LOG(DEBUG, "%s: event %s", dev->pci->name,
+			ibv_event_type_str(event.event_type));
 	}
 }
 
@@ -97,13 +122,19 @@ mlx4x_async_start(struct mlx4x_dev *dev)
 	return ret;
 }
 
-/* Before the context is closed: its descriptor must not be watched when it goes. */
+/*
+ * Before the context is closed: its descriptor must not be watched when it goes. In a
+ * callback of an event of this device there is nobody to wait for: EAL takes the
+ * descriptor out of its set when the callback returns.
+ */
 void
 mlx4x_async_stop(struct mlx4x_dev *dev)
 {
 	if (dev->async_intr == NULL)
 		return;
-	rte_intr_callback_unregister_sync(dev->async_intr, on_async_event, dev);
+	if (!rte_thread_is_intr() ||
+	    rte_intr_callback_unregister_pending(dev->async_intr, on_async_event, dev, NULL) < 0)
+		rte_intr_callback_unregister_sync(dev->async_intr, on_async_event, dev);
 	rte_intr_instance_free(dev->async_intr);
 	dev->async_intr = NULL;
 }
