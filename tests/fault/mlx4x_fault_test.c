@@ -367,10 +367,45 @@ test_random_order(void)
 	return check_usual();
 }
 
+static unsigned int nb_removals;
+
+static int
+close_at_once(uint16_t port, enum rte_eth_event_type event, void *opaque, void *result)
+{
+	nb_removals++;
+	rte_eth_dev_stop(port);
+	return rte_eth_dev_close(port);
+}
+
+/* The application closes the port in the very callback that tells of the removal. */
+static int
+test_close_in_callback(void)
+{
+	unsigned int i;
+
+	/* ethdev keeps it for all ports with this number. */
+	CHECK(plug() == 0);
+	CHECK(rte_eth_dev_callback_register(PORT, RTE_ETH_EVENT_INTR_RMV, close_at_once, NULL) == 0);
+	CHECK(learn_usual() == 0);
+	for (i = 0; i < 5; i++) {
+		CHECK(plug() == 0 && configure(NB_QUEUES) == 0 && set_up(NB_QUEUES) == 0);
+		CHECK(rte_eth_dev_start(PORT) == 0);
+		CHECK(one_echo() == 0);
+		CHECK(card_ctl("unplug"));
+		CHECK_SOON(!is_present());
+		CHECK(nb_removals == i + 1);
+		CHECK(card_ctl("replug"));
+		CHECK(rte_eal_hotplug_remove("pci", DEVICE) == 0);
+		CHECK(unplug() == 0);
+	}
+	return check_usual();
+}
+
 static const struct self_test tests[] = {
 	{ "create_fails", test_create_fails },
 	{ "destroy_fails", test_destroy_fails },
 	{ "random_order", test_random_order },
+	{ "close_in_callback", test_close_in_callback },
 };
 
 int
