@@ -67,26 +67,59 @@ key_place(const struct jit *jit, uint32_t i, uint8_t *base, int32_t *offset)
 	*offset = stack_offset < 0 ? stack_offset : 0;
 }
 
+/*
+ * rax is 0: there is no such element. With the program's own check for NULL behind the lookup this
+ * jumps to where that would have. Always the long form, so that code does not grow between passes.
+ */
+static void
+emit_null_jump(struct jit *jit, uint32_t i, int condition)
+{
+	uint32_t target = xdpvm_jump_target(&jit->prog->insns[i + 1], i + 1);
+
+	if (condition >= 0)
+		emit(jit, 0x0f);
+	emit(jit, condition < 0 ? 0xe9 : 0x80 | condition);
+	emit32(jit, jit->offsets[target] - (jit->at + 4));
+}
+
+/* rax += r10 * size; r10 is lost. */
+static void
+emit_add_scaled(struct jit *jit, uint32_t size)
+{
+	if (size != 8) {
+		emit_scale(jit, R10, R10, size);
+		emit_rr(jit, true, X86_ADD, RAX, R10);
+		return;
+	}
+	/* lea rax, [rax + r10 * 8]: 8-byte values, and whatever is rounded up to them */
+	emit(jit, 0x4a);	/* REX.W, REX.X */
+	emit(jit, 0x8d);
+	emit(jit, 0x04);
+	emit(jit, 0xd0);
+}
+
 static void
 emit_array(struct jit *jit, uint32_t i, const struct xdpvm_map *map)
 {
-	size_t outside, done;
+	bool null_check = jit->plan[i] == JIT_PLAN_NULL_CHECK;
+	size_t outside = 0;
 	int32_t offset;
 	uint8_t base;
 
 	key_place(jit, i, &base, &offset);
-	emit_mem(jit, false, X86_LOAD, RAX, base, offset);
-	emit_ri(jit, false, X86_CMP, RAX, map->max_entries);
-	outside = emit_jcc_short(jit, CC_AE);
-	emit_scale(jit, RAX, RAX, map->elem_size);
-	emit_mov_imm(jit, R10, (uintptr_t)map->base);
-	emit_rr(jit, true, X86_ADD, RAX, R10);
+	emit_mem(jit, false, X86_LOAD, R10, base, offset);
+	emit_rr(jit, false, X86_XOR, RAX, RAX);
+	emit_ri(jit, false, X86_CMP, R10, map->max_entries);
+	if (null_check)
+		emit_null_jump(jit, i, CC_AE);
+	else
+		outside = emit_jcc_short(jit, CC_AE);
+	emit_mov_imm(jit, RAX, (uintptr_t)map->base);
+	emit_add_scaled(jit, map->elem_size);
 	if (map->layout == XDPVM_LAYOUT_PERCPU_ARRAY)
 		emit_add_percpu(jit, RAX);
-	done = emit_jmp_short(jit);
-	land(jit, outside);
-	emit_rr(jit, false, X86_XOR, RAX, RAX);
-	land(jit, done);
+	if (!null_check)
+		land(jit, outside);
 }
 
 /* One piece of the key, zero-extended. */
@@ -228,6 +261,8 @@ emit_hash_lookup(struct jit *jit, uint32_t i, const struct xdpvm_map *map)
 	again = emit_jcc_short(jit, CC_NE);
 	land_at(jit, again, start);
 	emit_rr(jit, false, X86_XOR, RAX, RAX);
+	if (jit->plan[i] == JIT_PLAN_NULL_CHECK)
+		emit_null_jump(jit, i, -1);
 	land(jit, done);
 }
 

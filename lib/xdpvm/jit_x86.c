@@ -15,11 +15,33 @@ const uint8_t xdpvm_x86_register[11] = { RAX, RDI, RSI, RDX, RCX, R8, RBX, R13, 
 #define CODE_ALIGN 16
 #define PASSES_MAX 64
 
+/* What one instruction does for its neighbours; false when it is by itself. */
+static bool
+emit_planned(struct jit *jit, uint32_t i)
+{
+	const struct bpf_insn *insn = &jit->prog->insns[i];
+
+	switch (jit->plan[i]) {
+	case JIT_PLAN_SKIP:
+		return true;
+	case JIT_PLAN_LEA:
+		emit_mem(jit, true, 0x8d, dst_of(insn), src_of(insn), insn[1].imm);
+		return true;
+	case JIT_PLAN_HALFWORD:
+		emit_mem0f(jit, false, 0xb7, dst_of(insn), src_of(insn), insn->off - 1);
+		return true;
+	default:
+		return false;
+	}
+}
+
 static void
 emit_insn(struct jit *jit, uint32_t i)
 {
 	const struct bpf_insn *insn = &jit->prog->insns[i];
 
+	if (emit_planned(jit, i))
+		return;
 	switch (BPF_CLASS(insn->code)) {
 	case BPF_ALU:
 	case BPF_ALU64:
@@ -168,6 +190,7 @@ emit_program(struct jit *jit)
 static int
 emit_until_stable(struct jit *jit)
 {
+	xdpvm_jit_plan(jit);
 	jit->first_pass = true;
 	emit_program(jit);
 	jit->first_pass = false;
@@ -228,6 +251,7 @@ xdpvm_jit(struct xdpvm_prog *prog)
 	struct jit jit = {
 		.prog = prog,
 		.room = room_for(prog),
+		.plan = calloc(prog->n_insns + 1, sizeof(*jit.plan)),
 		.offsets = calloc(prog->n_insns + 1, sizeof(*jit.offsets)),
 		.function_offsets = calloc(prog->n_subprogs, sizeof(*jit.function_offsets)),
 		.thunk_offsets = calloc(prog->n_subprogs, sizeof(*jit.thunk_offsets)),
@@ -235,8 +259,10 @@ xdpvm_jit(struct xdpvm_prog *prog)
 	};
 	int ret = -ENOMEM;
 
-	if (jit.offsets != NULL && jit.function_offsets != NULL && jit.thunk_offsets != NULL)
+	if (jit.plan != NULL && jit.offsets != NULL && jit.function_offsets != NULL &&
+	    jit.thunk_offsets != NULL)
 		ret = compile(&jit);
+	free(jit.plan);
 	free(jit.offsets);
 	free(jit.function_offsets);
 	free(jit.thunk_offsets);

@@ -30,8 +30,18 @@ enum x86_operation {
 	X86_CMP = 0x39, X86_TEST = 0x85, X86_MOV = 0x89, X86_LOAD = 0x8b,
 };
 
+/* What jit_plan.c decided about an instruction. */
+enum jit_plan {
+	JIT_PLAN_NONE,
+	JIT_PLAN_SKIP,		/* no code: dead, or done by the one before */
+	JIT_PLAN_LEA,		/* a move that also does the addition behind it */
+	JIT_PLAN_HALFWORD,	/* a byte load that also loads the byte in front */
+	JIT_PLAN_NULL_CHECK,	/* a lookup that also does the check behind it */
+};
+
 struct jit {
 	struct xdpvm_prog *prog;
+	uint8_t *plan;		/* enum jit_plan, by instruction */
 	uint8_t *code;		/* where it will run; writable during compilation */
 	size_t room;		/* bytes */
 	size_t at;		/* bytes emitted */
@@ -326,6 +336,7 @@ emit_call(struct jit *jit, uintptr_t target)
 
 /* ---- The parts ------------------------------------------------------------------------------ */
 
+void xdpvm_jit_plan(struct jit *jit);
 void xdpvm_jit_alu(struct jit *jit, const struct bpf_insn *insn);
 void xdpvm_jit_memory(struct jit *jit, const struct bpf_insn *insn);
 void xdpvm_jit_jump(struct jit *jit, uint32_t i);

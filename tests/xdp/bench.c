@@ -222,6 +222,19 @@ print_row(const char *name, int whole_ns, double times[COLUMNS][ROUNDS], unsigne
 	printf("\n");
 }
 
+/* Opens the engines; returns how many: without the last where it cannot load. */
+static unsigned int
+open_columns(struct engine *engines, const struct workload *workload, char **objects)
+{
+	if (!open_filled(&engines[COLUMN_KERNEL], workload, objects, ENGINE_KERNEL,
+			 XDPVM_VERIFY_KERNEL) ||
+	    !open_filled(&engines[COLUMN_NATIVE], workload, objects, ENGINE_JIT,
+			 XDPVM_VERIFY_KERNEL))
+		die("cannot load");
+	return open_filled(&engines[COLUMN_PROVED], workload, objects, ENGINE_JIT,
+			   XDPVM_VERIFY_INTERNAL) ? COLUMNS : COLUMN_PROVED;
+}
+
 static void
 time_workload(const struct workload *workload, char **objects, unsigned int rounds)
 {
@@ -229,27 +242,23 @@ time_workload(const struct workload *workload, char **objects, unsigned int roun
 	double times[COLUMNS][ROUNDS] = { { 0 } };
 	struct engine engines[COLUMNS];
 	unsigned int n = COLUMN_PROVED;
+	int whole_ns = 0;
 	double precise;
-	int whole_ns;
 
 	memcpy(frame.bytes, packet, sizeof(packet));
-	if (!open_filled(&engines[COLUMN_KERNEL], workload, objects, ENGINE_KERNEL,
-			 XDPVM_VERIFY_KERNEL) ||
-	    !open_filled(&engines[COLUMN_NATIVE], workload, objects, ENGINE_JIT,
-			 XDPVM_VERIFY_KERNEL))
-		die("cannot load");
-	if (open_filled(&engines[COLUMN_PROVED], workload, objects, ENGINE_JIT,
-			XDPVM_VERIFY_INTERNAL))
-		n = COLUMNS;
-	for (unsigned int round = 0; round < rounds; round++)
+	/* Opened anew each time: how a hash's entries share buckets is chance. */
+	for (unsigned int round = 0; round < rounds; round++) {
+		n = open_columns(engines, workload, objects);
 		for (unsigned int c = 0; c < n; c++)
 			if (engine_time(&engines[c], 1, &frame, 1, 1, &times[c][round]) != 0)
 				die("cannot run");
-	whole_ns = frame_time_kernel(xdpvm_prog_fd(engines[COLUMN_KERNEL].prog), &frame, KERNEL_RUNS,
-				     &precise);
+		if (round == 0)
+			whole_ns = frame_time_kernel(xdpvm_prog_fd(engines[COLUMN_KERNEL].prog),
+						     &frame, KERNEL_RUNS, &precise);
+		for (unsigned int c = 0; c < n; c++)
+			engine_close(&engines[c]);
+	}
 	print_row(workload->name, whole_ns, times, rounds, n == COLUMNS);
-	for (unsigned int c = 0; c < n; c++)
-		engine_close(&engines[c]);
 }
 
 /* ---- Load ----------------------------------------------------------------------------------- */

@@ -29,7 +29,7 @@ SELFTESTS = "tools/testing/selftests/bpf"
 # Programs that do not load, each with a piece of the sentence that says why. The kernel loads
 # those of the first part; it does not load the others either.
 REFUSED = {
-    "nf_xdp_ct_test": "calls a function of the kernel (kfunc)",
+    "nf_xdp_ct_test": "calls a function of the kernel",
     "check_syncookie_xdp": "helper 99 (skc_lookup_tcp)",
 
     "xdp_mimtest0": "failed to create inner map",

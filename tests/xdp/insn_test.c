@@ -284,6 +284,19 @@ static const struct insn_case cases[] = {
 		ATOMIC(BPF_W, FP, R2, -8, BPF_CMPXCHG) } },
 	{ "cmpxchg 32 different", HIGH, PATTERN, 0x76543210ull, { STX(BPF_DW, FP, R1, -8),
 		ALU64_K(BPF_MOV, R0, 3), ATOMIC(BPF_W, FP, R2, -8, BPF_CMPXCHG) } },
+	/* What the compiler does in one: whole, and with a jump into the middle. */
+	{ "two bytes put together", PATTERN, 0, 0x7788 + 0x88, { LDX(BPF_B, R3, BPF_REG_6, 8),
+		LDX(BPF_B, R4, BPF_REG_6, 9), ALU64_K(BPF_LSH, R4, 8), ALU64_X(BPF_OR, R4, R3),
+		ALU64_X(BPF_MOV, R0, R4), ALU64_X(BPF_ADD, R0, R3) } },
+	{ "two bytes put together, the shift jumped to", PATTERN, 0, 0x501, {
+		ALU64_K(BPF_MOV, R3, 1), ALU64_K(BPF_MOV, R4, 5), JMP_K(BPF_JEQ, R2, 0, 2),
+		LDX(BPF_B, R3, BPF_REG_6, 8), LDX(BPF_B, R4, BPF_REG_6, 9),
+		ALU64_K(BPF_LSH, R4, 8), ALU64_X(BPF_OR, R4, R3), ALU64_X(BPF_MOV, R0, R4) } },
+	{ "two bytes over their own address", PATTERN, 0, 0x7788, {
+		ALU64_X(BPF_MOV, R4, BPF_REG_6), LDX(BPF_B, R3, R4, 8), LDX(BPF_B, R4, R4, 9),
+		ALU64_K(BPF_LSH, R4, 8), ALU64_X(BPF_OR, R4, R3), ALU64_X(BPF_MOV, R0, R4) } },
+	{ "move and add, the addition jumped to", PATTERN, 0, 12, { ALU64_K(BPF_MOV, R0, 7),
+		JMP_K(BPF_JEQ, R2, 0, 1), ALU64_X(BPF_MOV, R0, R1), ALU64_K(BPF_ADD, R0, 5) } },
 };
 
 /*
