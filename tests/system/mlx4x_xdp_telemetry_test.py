@@ -1,0 +1,175 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The requests of doc/xdp_hook.rst as they go over DPDK's telemetry socket, to testpmd."""
+
+import os
+
+from lib import bed as testbed
+from lib.bed import Testpmd, build_dir, check, check_equal, wait_until
+from lib.telemetry import Telemetry
+
+DRIVER = os.path.join(build_dir(), "drivers", "net", "mlx4x", "librte_net_mlx4x.so")
+PROGS = os.path.join(build_dir(), "examples", "progs")
+TEST_PROGS = os.path.join(build_dir(), "tests", "system", "progs")
+GENERATOR = ["--ports", "1", "--wire", "1=gen:size=60,flows=16,rate=20000"]
+
+
+class App:
+    """testpmd on a strict card with one port, and a connection to its telemetry."""
+
+    def __init__(self, bed, options=GENERATOR, args=(), device_args=""):
+        bed.require_hugepages()
+        prefix = f"{bed.prefix}-{bed.next_number()}"
+        self.pmd = Testpmd(bed, ["--strict", *options], ["--forward-mode=rxonly", *args],
+                           driver=DRIVER, file_prefix=prefix, device_args=device_args)
+        self.telemetry = Telemetry(prefix)
+        self.pmd.cmd("start")
+
+    def ask(self, verb, **parameters):
+        """An answer; {"error": ...} has its pieces joined."""
+        answer = self.telemetry.ask("/mlx4x/xdp/" + verb, **parameters)
+        if "error" in answer:
+            answer["error"] = "".join(answer["error"])
+        return answer
+
+    def refused(self, number, word, verb, **parameters):
+        answer = self.ask(verb, **parameters)
+        check_equal(answer.get("errno"), number, f"errno of {verb} {parameters}: {answer}")
+        check(word in answer["error"], f"{word!r} in {answer['error']!r}")
+
+    def stats(self, **parameters):
+        return self.ask("stats", port=0, **parameters)
+
+    def grows(self, counter, **parameters):
+        begin = self.stats(**parameters)[counter]
+        wait_until(lambda: self.stats(**parameters)[counter] > begin, f"{counter} to grow", 20)
+
+    def adds_up(self, **parameters):
+        """received = sum of all verdicts, once traffic rests."""
+        stats = self.stats(**parameters)
+        verdicts = ("pass", "drop", "aborted", "tx", "tx_full", "redirect", "redirect_fail")
+        check_equal(stats["rx_xdp_packets"], sum(stats["rx_xdp_" + name] for name in verdicts),
+                    "received frames")
+
+    def end(self):
+        self.telemetry.close()
+        self.pmd.cmd("stop")
+        self.pmd.quit()
+        counters = self.pmd.final_counters()
+        check_equal(counters["violations"]["total"], 0, "violations")
+        check_equal({name: nb for name, nb in counters["census"].items() if nb}, {}, "objects left")
+
+
+def prog(name):
+    return os.path.join(PROGS, name + ".bpf.o")
+
+
+def verdict(app, value):
+    answer = app.ask("maps/update", port=0, map="verdict", key="00000000",
+                     value=value.to_bytes(4, "little").hex())
+    check_equal(answer, {"map": "verdict"}, "answer to an update")
+
+
+def test_row67_events(bed):
+    """ABORTED and unknown verdicts: counters, and an event with program, action, queue, bytes."""
+    app = App(bed)
+    loaded = app.ask("load", port=0, path=os.path.join(TEST_PROGS, "any_verdict.bpf.o"))
+    begin = app.ask("trace", port=0)["next"]
+    for action in (0, 5, 255):
+        verdict(app, action)
+        app.grows("rx_xdp_aborted")
+    verdict(app, 1)
+    app.grows("rx_xdp_drop")  # no frame is aborted any more
+    seen, lost = set(), 0
+    while True:
+        answer = app.ask("trace", port=0, since=begin)
+        if answer["events"] == 0:
+            break
+        check(answer["events"] <= 32, "a page of events")
+        lost += answer["lost"]
+        for i in range(answer["events"]):
+            event = answer[f"event_{i}"]
+            check(event["number"] > begin, "events in order")
+            begin = event["number"]
+            seen.add(event["action"])
+            check_equal((event["id"], event["queue"], event["len"]), (loaded["id"], 0, 60),
+                        f"event {event}")
+            check_equal(len(event["bytes"]), 64, "hex digits of the first bytes")
+            check_equal(event["bytes"][24:28], "0800", "EtherType")
+    check(255 in seen, f"the last actions are seen: {seen}")
+    aborted = app.stats()["rx_xdp_aborted"]
+    check_equal(begin, aborted, "events ever written")
+    app.pmd.cmd("stop")
+    app.adds_up()
+    app.pmd.cmd("start")
+    app.end()
+
+
+def test_ports_and_queues(bed):
+    """A queue's own program goes before the port's, and survives a restart."""
+    app = App(bed, args=["--rxq=2", "--txq=2"])
+    app.ask("load", port=0, path=prog("drop"))
+    second = app.ask("load", port=0, queue=1, path=prog("pass"))
+    status = app.ask("status", port=0)
+    check_equal((status["program"]["name"], status["program_1"]["name"]),
+                ("xdp_drop", "xdp_pass"), "programs")
+    check_equal(status["program_1"]["queue"], 1, "its queue")
+    app.grows("rx_xdp_drop", queue=0)
+    app.grows("rx_xdp_pass", queue=1)
+    check_equal(app.stats(queue=0)["rx_xdp_pass"], 0, "frames passed on queue 0")
+    for command in ("stop", "port stop 0", "port start 0", "start"):
+        app.pmd.cmd(command)
+    app.grows("rx_xdp_drop", queue=0)
+    app.grows("rx_xdp_pass", queue=1)
+    app.refused(2, "not attached", "unload", port=0, queue=1, id=second["id"] + 7)
+    check_equal(app.ask("unload", port=0, queue=1, id=second["id"]), {"port": 0}, "unload")
+    app.grows("rx_xdp_drop", queue=1)
+    app.refused(2, "no program of its own", "unload", port=0, queue=1)
+    app.pmd.cmd("stop")
+    for queue in (0, 1):
+        app.adds_up(queue=queue)
+    app.pmd.cmd("start")
+    app.end()
+
+
+def test_refusals(bed):
+    """Each is a sentence with an errno, and changes nothing."""
+    app = App(bed, device_args=f"xdp_prog={prog('drop')},xdp_sec=xdp,xdp_verify=internal")
+    before = app.ask("status", port=0)
+    check_equal(before["program"]["verify"], "internal", "verify= of the device argument")
+    app.refused(16, "already", "load", port=0, path=prog("pass"))
+    app.refused(2, "No such file", "load", port=0, path="/nowhere.o", replace=1)
+    app.refused(2, "nosec", "load", port=0, path=prog("pass"), sec="nosec", replace=1)
+    app.refused(22, "verify=maybe", "load", port=0, path=prog("pass"), verify="maybe", replace=1)
+    app.refused(22, "replace=2", "load", port=0, path=prog("pass"), replace=2)
+    app.refused(22, "needs path=", "load", port=0)
+    app.refused(22, "no parameter", "load", port=0, path=prog("pass"), colour="red")
+    app.refused(22, "not a number", "stats", port="zero")
+    app.refused(19, "port 7", "stats", port=7)
+    app.refused(22, "the port has 1", "stats", port=0, queue=1)
+    app.refused(22, "not a number", "unload", port=0, id=-1)
+    app.refused(2, "no map", "maps/dump", port=0, map="none")
+    app.pmd.cmd("stop")
+    app.pmd.cmd("port stop 0")
+    text = app.pmd.cmd("port config mtu 0 1899")
+    check("1899" in text and "1898" in text, f"both numbers in {text}")
+    app.pmd.cmd("port start 0")
+    app.pmd.cmd("start")
+    check_equal(app.ask("status", port=0), before, "status after all refusals")
+    app.end()
+
+
+def test_wrong_device_arguments(bed):
+    """No port, and a sentence."""
+    for words, word in ((f"xdp_prog={prog('none')}", "No such file"),
+                        (f"xdp_prog={prog('drop')},xdp_sec=other", "other"),
+                        ("xdp_verify=perhaps", "one of auto"), ("xdp_cpumap_queues=x", "x"),
+                        ("page_pool=big", "one of page")):
+        done = bed.launch(["--ports", "1"], ["dpdk-testpmd", "-d", DRIVER, "-l", "0", "-m", "64",
+                                             "--in-memory", "--no-telemetry", "-a",
+                                             f"{testbed.PCI_ADDRESS},{words}", "--", "--help"])
+        check(word in done.stdout + done.stderr, f"{word!r} for {words}: {done.stderr[-500:]}")
+
+
+if __name__ == "__main__":
+    testbed.main(globals())
