@@ -8,6 +8,7 @@
 
 #include <rte_ether.h>
 #include <rte_ip.h>
+#include <rte_pmd_mlx4x.h>
 
 static uint64_t protocol_packets[256];
 
@@ -51,6 +52,17 @@ perf_hook_swap_drop(struct xdpvm_buff *buff)
 {
 	perf_hook_swap_tx(buff);
 	return XDP_DROP;
+}
+
+uint64_t
+perf_hook_redirect(struct xdpvm_buff *buff)
+{
+	const struct perf_work *work = buff->opaque;
+
+	buff->redirect.kind = XDPVM_REDIRECT_IFINDEX;
+	buff->redirect.target = RTE_PMD_MLX4X_XDP_IFINDEX(work->ports.tx);
+	buff->redirect.flags = 0;
+	return XDP_REDIRECT;
 }
 
 /* Skips Ethernet and up to two VLAN tags. The packet may be too short for the result. */

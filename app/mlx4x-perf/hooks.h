@@ -17,6 +17,7 @@
 uint64_t perf_hook_drop(struct xdpvm_buff *buff);
 uint64_t perf_hook_pass(struct xdpvm_buff *buff);
 uint64_t perf_hook_swap_tx(struct xdpvm_buff *buff);
+uint64_t perf_hook_redirect(struct xdpvm_buff *buff);	/* to the sending port */
 uint64_t perf_hook_count_drop(struct xdpvm_buff *buff);
 
 uint64_t perf_hook_swap_drop(struct xdpvm_buff *buff);

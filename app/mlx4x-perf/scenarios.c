@@ -452,6 +452,14 @@ const struct perf_scenario perf_scenarios[] = {
 		.plain = timed_macswap,
 		.twin = "hook-tx",
 	}, {
+		.name = "hook-redirect",
+		.what = "a native hook redirects to the other port; stock: io",
+		.receives = true,
+		.sends = true,
+		.timed = timed_polls,
+		.program = HOOK(perf_hook_redirect),
+		.plain = timed_io,
+	}, {
 		.name = "hook-pass",
 		.what = "a native hook passes, rte_pktmbuf_free; stock: rx-free",
 		.receives = true,

@@ -82,14 +82,21 @@ account(struct perf_work *work, const struct perf_scenario *scenario,
 	work->pending = all ? work->pending - moved : 0;
 }
 
-/* The timed function. A program takes frames that no burst returns: they are counted apart. */
+static bool
+has_program(const struct perf_work *work, const struct perf_scenario *scenario)
+{
+	return scenario->program != NULL && work->runs_programs;
+}
+
+/*
+ * The timed function. What a program takes does not come out of a burst: a region is then
+ * supposed to have been full, and count_judged() puts it right for all of them.
+ */
 static uint64_t
 run_timed(struct perf_work *work, const struct perf_scenario *scenario, struct record *region)
 {
-	bool programs = scenario->program != NULL && work->runs_programs;
-	uint64_t judged = programs ? perf_program_judged(work) : 0;
-	uint32_t (*timed)(struct perf_work *work) = scenario->program == NULL || programs ?
-		scenario->timed : scenario->plain;
+	uint32_t (*timed)(struct perf_work *work) = scenario->plain == NULL ||
+		has_program(work, scenario) ? scenario->timed : scenario->plain;
 	uint64_t start, cycles;
 
 	if (work->second != NULL && !work->serial)
@@ -103,8 +110,8 @@ run_timed(struct perf_work *work, const struct perf_scenario *scenario, struct r
 	} else if (work->second != NULL) {
 		cycles = (cycles + perf_second_wait(work, &region->packets)) / 2;
 	}
-	if (programs)
-		region->packets = perf_program_judged(work) - judged;
+	if (has_program(work, scenario) && region->packets == 0)
+		region->packets = (uint32_t)work->burst * work->calls;
 	return cycles;
 }
 
@@ -183,12 +190,32 @@ perf_work_end(struct perf_work *work, const struct perf_scenario *scenario)
 		scenario->end(work);
 }
 
+/*
+ * Puts packets right where programs judged them. Reading the counters is too much work to
+ * be done between regions, where it would throw out of the cache what they need.
+ */
+static void
+count_judged(const struct perf_work *work, const struct perf_scenario *scenario,
+	uint64_t judged_before, struct perf_round *round)
+{
+	double share;
+
+	if (!has_program(work, scenario))
+		return;
+	share = (double)(perf_program_judged(work) - judged_before) / round->all_packets;
+	round->all_packets *= share;
+	round->packets *= share;
+	round->fill *= share;
+	round->cycles /= share;
+}
+
 int
 perf_work_round(struct perf_work *work, const struct perf_scenario *scenario, uint16_t burst,
 	uint32_t packets, struct perf_round *round, char *reason, size_t size)
 {
 	/* A region that is recorded holds a packet or more. */
 	struct record *records = calloc(packets, sizeof(*records));
+	uint64_t judged = has_program(work, scenario) ? perf_program_judged(work) : 0;
 	uint32_t nb;
 	int ret;
 
@@ -204,9 +231,12 @@ perf_work_round(struct perf_work *work, const struct perf_scenario *scenario, ui
 	ret = run_regions(work, scenario, RTE_MAX(packets / 10, 1u), records, &nb, round);
 	if (ret == 0)
 		ret = run_regions(work, scenario, packets, records, &nb, round);
-	if (ret == 0)
+	if (ret == 0) {
 		summarise(work, records, nb, round);
-	else
+		count_judged(work, scenario, judged, round);
+		ret = round->packets == 0 ? -ETIMEDOUT : 0;
+	}
+	if (ret != 0)
 		snprintf(reason, size, "%s: no packet moved for %d seconds", scenario->name,
 			IDLE_SECONDS);
 	free(records);
