@@ -8,6 +8,7 @@
  * The secondary is told what to do by lines on its standard input, and answers each.
  */
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -17,6 +18,8 @@
 
 #include <rte_cycles.h>
 #include <rte_eal.h>
+
+#include <rte_pmd_mlx4x.h>
 
 #include "self_port.h"
 
@@ -74,6 +77,10 @@ obey(const char *line)
 		return send_all(1);
 	if (sscanf(line, "receive %u", &number) == 1)
 		return receive_all(1, number);
+	if (strncmp(line, "poll", 4) == 0)
+		return rte_eth_rx_burst(PORT, 1, (struct rte_mbuf *[1]){ NULL }, 1);
+	if (strncmp(line, "attach", 6) == 0)
+		return -rte_pmd_mlx4x_xdp_set(PORT, NULL);
 	if (strncmp(line, "own pool", 8) == 0)
 		send_pool = rte_pktmbuf_pool_create("own", 255, 0, 0, 2176, SOCKET_ID_ANY);
 	else if (strncmp(line, "drop pool", 9) == 0) {
@@ -228,6 +235,55 @@ test_attach_running(void)
 	return 0;
 }
 
+static uint64_t
+drop(struct xdpvm_buff *buff)
+{
+	return XDP_DROP;
+}
+
+static uint64_t
+nb_dropped(void)
+{
+	struct rte_eth_xstat_name names[512];
+	struct rte_eth_xstat values[512];
+	int nb = rte_eth_xstats_get_names(PORT, names, RTE_DIM(names)), i;
+
+	if (rte_eth_xstats_get(PORT, values, RTE_DIM(values)) != nb)
+		return UINT64_MAX;
+	for (i = 0; i < nb && strcmp(names[i].name, "rx_xdp_drop") != 0; i++)
+		;
+	return i < nb ? values[i].value : UINT64_MAX;
+}
+
+/*
+ * With a program the queues are the primary's: the secondary gets nothing past it, and
+ * receives again when the program is gone.
+ */
+static int
+test_program(void)
+{
+	static const struct rte_pmd_mlx4x_xdp_prog prog = { .hook = drop };
+	long before;
+
+	CHECK(configure(2) == 0);
+	CHECK(rte_eth_dev_start(PORT) == 0);
+	CHECK(start_secondary());
+	CHECK(exchange() == 0);
+	CHECK(ask("attach", ENOTSUP));
+	CHECK(rte_pmd_mlx4x_xdp_set(PORT, &prog) == 0);
+	before = card_counter("rx_frames");
+	CHECK(ask("send", NB_FRAMES));
+	CHECK_SOON(card_counter("rx_frames") == before + NB_FRAMES);
+	CHECK(ask("poll", 0));
+	CHECK_SOON(rte_eth_rx_burst(PORT, 0, (struct rte_mbuf *[1]){ NULL }, 1) == 0 &&
+		rte_eth_rx_burst(PORT, 1, (struct rte_mbuf *[1]){ NULL }, 1) == 0 &&
+		nb_dropped() == NB_FRAMES);
+	CHECK(rte_pmd_mlx4x_xdp_set(PORT, NULL) == 0);
+	CHECK(exchange() == 0);
+	CHECK(end_secondary(0) == 0);
+	return 0;
+}
+
 /* It comes before there are queues; the port starts, stops, and starts with others. */
 static int
 test_attach_before_start(void)
@@ -299,6 +355,7 @@ static const struct self_test tests[] = {
 	{ "attach_running", test_attach_running },
 	{ "attach_before_start", test_attach_before_start },
 	{ "own_memory", test_own_memory },
+		{ "program", test_program },
 	{ "killed", test_killed },
 	{ "broken_queue", test_broken_queue },
 };

@@ -37,21 +37,20 @@ mlx4x_xdp_unlock(void)
 	pthread_mutex_unlock(&xdp_mutex);
 }
 
-struct mlx4x_port *
-mlx4x_xdp_port_find(uint16_t port_id)
+int
+mlx4x_xdp_port_find(uint16_t port_id, struct mlx4x_port **port)
 {
 	struct rte_eth_dev *eth_dev;
 
-	if (rte_eal_process_type() != RTE_PROC_PRIMARY) {
-		mlx4x_xdp_refuse(NULL, ENOTSUP, "programs are the primary process's to change");
-		return NULL;
-	}
+	*port = NULL;
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
+		return mlx4x_xdp_refuse(NULL, ENOTSUP, "programs are the primary process's to change");
 	eth_dev = rte_eth_dev_is_valid_port(port_id) ? &rte_eth_devices[port_id] : NULL;
-	if (eth_dev != NULL && eth_dev->dev_ops == &mlx4x_ops)
-		return mlx4x_port_of(eth_dev);
-	mlx4x_xdp_refuse(NULL, ENODEV, "port %u is not a port of " RTE_PMD_MLX4X_DRIVER_NAME,
-		port_id);
-	return NULL;
+	if (eth_dev == NULL || eth_dev->dev_ops != &mlx4x_ops)
+		return mlx4x_xdp_refuse(NULL, ENODEV, "port %u is not a port of "
+			RTE_PMD_MLX4X_DRIVER_NAME, port_id);
+	*port = mlx4x_port_of(eth_dev);
+	return 0;
 }
 
 /* Largest MTU whose frames fit one buffer behind a program's headroom. */

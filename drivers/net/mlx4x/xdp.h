@@ -148,8 +148,8 @@ int mlx4x_xdp_detach(struct mlx4x_port *port, uint16_t queue, uint32_t id);
 int mlx4x_xdp_status(struct mlx4x_port *port, uint16_t queue,
 	struct rte_pmd_mlx4x_xdp_status *status);
 int mlx4x_xdp_check_free(struct mlx4x_port *port, uint16_t queue, bool replace);
-/* The port behind a number, or NULL after a refusal. No lock. */
-struct mlx4x_port *mlx4x_xdp_port_find(uint16_t port_id);
+/* The port behind a number; NULL after a refusal. No lock. */
+int mlx4x_xdp_port_find(uint16_t port_id, struct mlx4x_port **port);
 
 /*
  * Around every operation that may touch programs of several devices: before the lock of

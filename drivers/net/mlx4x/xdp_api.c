@@ -14,9 +14,9 @@ int
 rte_pmd_mlx4x_xdp_queue_set(uint16_t port_id, uint16_t queue_id,
 	const struct rte_pmd_mlx4x_xdp_prog *given)
 {
-	struct mlx4x_port *port = mlx4x_xdp_port_find(port_id);
 	struct mlx4x_xdp_prog *prog = NULL;
-	int ret = port == NULL ? -ENODEV : 0;
+	struct mlx4x_port *port;
+	int ret = mlx4x_xdp_port_find(port_id, &port);
 
 	if (ret == 0 && given != NULL)
 		ret = mlx4x_xdp_prog_wrap(port, given, &prog);
@@ -33,14 +33,14 @@ int
 rte_pmd_mlx4x_xdp_load(uint16_t port_id, uint16_t queue_id, const char *path,
 	const struct rte_pmd_mlx4x_xdp_options *options)
 {
-	struct mlx4x_port *port = mlx4x_xdp_port_find(port_id);
 	struct mlx4x_xdp_load load = { .path = path };
 	struct mlx4x_xdp_prog *prog;
+	struct mlx4x_port *port;
 	uint32_t id;
-	int ret;
+	int ret = mlx4x_xdp_port_find(port_id, &port);
 
-	if (port == NULL)
-		return -ENODEV;
+	if (ret != 0)
+		return ret;
 	if (options != NULL)
 		load.options = *options;
 	/* Before the work of a load; attaching looks again. */
@@ -57,24 +57,27 @@ rte_pmd_mlx4x_xdp_load(uint16_t port_id, uint16_t queue_id, const char *path,
 int
 rte_pmd_mlx4x_xdp_unload(uint16_t port_id, uint16_t queue_id, uint32_t id)
 {
-	struct mlx4x_port *port = mlx4x_xdp_port_find(port_id);
+	struct mlx4x_port *port;
+	int ret = mlx4x_xdp_port_find(port_id, &port);
 
-	return port == NULL ? -ENODEV : mlx4x_xdp_detach(port, queue_id, id);
+	return ret != 0 ? ret : mlx4x_xdp_detach(port, queue_id, id);
 }
 
 int
 rte_pmd_mlx4x_xdp_status(uint16_t port_id, uint16_t queue_id,
 	struct rte_pmd_mlx4x_xdp_status *status)
 {
-	struct mlx4x_port *port = mlx4x_xdp_port_find(port_id);
+	struct mlx4x_port *port;
+	int ret = mlx4x_xdp_port_find(port_id, &port);
 
-	return port == NULL ? -ENODEV : mlx4x_xdp_status(port, queue_id, status);
+	return ret != 0 ? ret : mlx4x_xdp_status(port, queue_id, status);
 }
 
 int
 rte_pmd_mlx4x_xdp_target(uint16_t port_id, uint16_t target, uint16_t tx_queue, bool on)
 {
-	struct mlx4x_port *port = mlx4x_xdp_port_find(port_id);
+	struct mlx4x_port *port;
+	int ret = mlx4x_xdp_port_find(port_id, &port);
 
-	return port == NULL ? -ENODEV : mlx4x_xdp_target_set(port, target, tx_queue, on);
+	return ret != 0 ? ret : mlx4x_xdp_target_set(port, target, tx_queue, on);
 }

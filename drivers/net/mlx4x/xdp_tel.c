@@ -87,10 +87,8 @@ parse_place(struct mlx4x_tel_request *request)
 	request->queue = number;
 	if (ret == 0 && request->value[MLX4X_TEL_PORT] != NULL) {
 		ret = mlx4x_tel_number(request, MLX4X_TEL_PORT, 0, UINT16_MAX, &number);
-		if (ret == 0) {
-			request->port = mlx4x_xdp_port_find(number);
-			ret = request->port == NULL ? -ENODEV : 0;
-		}
+		if (ret == 0)
+			ret = mlx4x_xdp_port_find(number, &request->port);
 	}
 	if (ret == 0 && request->port != NULL && request->queue != RTE_PMD_MLX4X_XDP_PORT &&
 	    request->queue >= request->port->data->nb_rx_queues)
