@@ -282,7 +282,8 @@ static const struct option_entry table[] = {
 	 "/sys/class/infiniband and /sys/class/infiniband_verbs, so that lspci and "
 	 "dpdk-devbind.py list it (root only).", set_mount},
 	{"netdev", "tap|virtual", "Kernel siblings of the ports: tap makes real interfaces that "
-	 "receive the frames no rule takes (root only); virtual answers only inside the program. "
+	 "receive the frames no rule takes, and send (root only); virtual answers only inside the "
+	 "program. "
 	 "virtual unless told.", set_netdev},
 	{"control", "SOCKET", "Listen here for `vcx3 ctl`.", set_control},
 	{"counters", "FILE.json", "Write all counters to this file when the program ends.",

@@ -117,6 +117,26 @@ vcx3_port_set_mac(struct vcx3_core *core, unsigned int number, const uint8_t mac
 	return VCX3_OK;
 }
 
+bool
+vcx3_port_send_host(struct vcx3_core *core, unsigned int number, const uint8_t *data, uint32_t len)
+{
+	struct vcx3_port *port = find_port(core, number);
+	uint32_t room = len < VCX3_MIN_FRAME ? VCX3_MIN_FRAME : len;
+	uint8_t *to;
+
+	if (port == NULL || port->wire == NULL || !vcx3_port_is_up(port) ||
+	    len > port->frame_limit)
+		return true; /* as a netdev drops it */
+	to = vcx3_wire_tx_reserve(port->wire, room);
+	if (to == NULL)
+		return false;
+	memcpy(to, data, len);
+	memset(to + len, 0, room - len);
+	vcx3_wire_tx_commit(port->wire, room);
+	port->counters.tx_host++;
+	return true;
+}
+
 enum vcx3_status
 vcx3_port_get(const struct vcx3_core *core, unsigned int number, struct vcx3_port_info *info)
 {

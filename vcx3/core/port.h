@@ -33,6 +33,7 @@ struct vcx3_wire;
 	X(rx_drop_runt, "shorter than an Ethernet header") \
 	X(rx_drop_bad_fcs, "check sequence wrong") \
 	X(rx_drop_no_rule, "no steering rule") \
+	X(rx_host, "no steering rule: taken by the kernel's netdev") \
 	X(rx_drop_by_rule, "a rule led to a QP that does not receive") \
 	X(rx_drop_no_wqe, "no receive buffer posted") \
 	X(rx_drop_error, "ended in an error completion") \
@@ -41,6 +42,7 @@ struct vcx3_wire;
 	X(tx_drop_oversize, "longer than MTU + 22") \
 	X(tx_drop_wire, "the wire refused it") \
 	X(tx_drop_fault, "dropped by fault injection") \
+	X(tx_host, "sent by the kernel's netdev; not in tx_frames") \
 	X(tx_loopback, "frames that came back to this port by loopback")
 
 struct vcx3_port_counters {
@@ -74,6 +76,9 @@ enum vcx3_status vcx3_port_set_carrier(struct vcx3_core *core, unsigned int port
 enum vcx3_status vcx3_port_set_mtu(struct vcx3_core *core, unsigned int port, uint32_t mtu);
 enum vcx3_status vcx3_port_set_mac(struct vcx3_core *core, unsigned int port,
 				   const uint8_t mac[6]);
+/** Sends a frame of the kernel's netdev. @return false when the wire has no room now. */
+bool vcx3_port_send_host(struct vcx3_core *core, unsigned int port, const uint8_t *data,
+			 uint32_t len);
 enum vcx3_status vcx3_port_get(const struct vcx3_core *core, unsigned int port,
 			       struct vcx3_port_info *info);
 enum vcx3_status vcx3_port_counters(const struct vcx3_core *core, unsigned int port,

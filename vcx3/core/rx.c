@@ -67,12 +67,25 @@ deliver(struct vcx3_core *core, struct vcx3_port *port, const struct vcx3_target
 	return true;
 }
 
+/* What software claims with no rule belongs to the kernel's netdev (E.2). */
+static void
+give_to_host(struct vcx3_core *core, struct vcx3_port *port, const uint8_t *data, uint32_t len)
+{
+	const struct vcx3_sink *sink = core->config.sink;
+
+	if (sink != NULL && sink->unclaimed != NULL &&
+	    sink->unclaimed(core->config.sink_ctx, port->number, data, len))
+		port->counters.rx_host++;
+	else
+		port->counters.rx_drop_no_rule++;
+}
+
 static bool
 deliver_all(struct vcx3_core *core, struct vcx3_port *port, const struct vcx3_decision *decision,
 	    const uint8_t *data, uint32_t len, bool may_wait)
 {
 	if (decision->nb_targets == 0)
-		port->counters.rx_drop_no_rule++;
+		give_to_host(core, port, data, len);
 	for (unsigned int i = 0; i < decision->nb_targets; i++)
 		if (!deliver(core, port, &decision->targets[i], &decision->meta, data, len,
 			     may_wait && decision->nb_targets == 1))

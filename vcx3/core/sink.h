@@ -39,6 +39,8 @@ struct vcx3_sink {
 	/** The device is gone for good until reset. */
 	void (*fatal)(void *ctx, const char *reason);
 	void (*violation)(void *ctx, const struct vcx3_violation *violation);
+	/** A frame that no rule takes: the kernel's netdev may. @return whether it did. */
+	bool (*unclaimed)(void *ctx, unsigned int port, const uint8_t *data, uint32_t len);
 };
 
 #endif

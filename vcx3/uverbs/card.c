@@ -24,6 +24,7 @@
 #include "../core/counters.h"
 #include "../core/fault.h"
 #include "../core/port.h"
+#include "host.h"
 #include "objects.h"
 #include "real.h"
 #include "service.h"
@@ -160,6 +161,7 @@ load(void)
 	const char *dir = getenv(VCX3_DIR_VARIABLE);
 	struct uv_card *card;
 	char reason[1024];
+	unsigned int i;
 
 	if (dir == NULL)
 		return;
@@ -169,6 +171,8 @@ load(void)
 	snprintf(card->dir, sizeof(card->dir), "%s", dir);
 	card->owner_fd = -1;
 	card->scratch_fd = -1;
+	for (i = 0; i < VCX3_MAX_PORTS; i++)
+		card->host_fd[i] = -1;
 	if (load_options(card, reason, sizeof(reason)) < 0 ||
 	    map_shared(card, reason, sizeof(reason)) < 0) {
 		uv_say("%s", reason);
@@ -361,9 +365,12 @@ uv_card_power_on(struct uv_card *card)
 	ret = take_ownership(card);
 	if (ret < 0)
 		return ret;
-	ret = open_wires(card);
+	ret = uv_host_open(card);
 	if (ret < 0)
 		goto give_up_ownership;
+	ret = open_wires(card);
+	if (ret < 0)
+		goto close_host;
 	ret = vcx3_runner_create(card->core, &config, &card->runner);
 	if (ret < 0)
 		goto close_wires;
@@ -379,6 +386,8 @@ destroy_runner:
 	card->runner = NULL;
 close_wires:
 	unplug_wires(card);
+close_host:
+	uv_host_close(card);
 give_up_ownership:
 	uv_real()->close(card->owner_fd);
 	card->owner_fd = -1;
@@ -503,4 +512,5 @@ power_off(void)
 	vcx3_runner_destroy(card->runner);
 	card->runner = NULL;
 	unplug_wires(card);
+	uv_host_close(card);
 }

@@ -69,6 +69,7 @@ struct uv_card {
 	struct vcx3_core *core;
 	struct vcx3_runner *runner; /* NULL while the power is off */
 	struct vcx3_wire *wire[VCX3_MAX_PORTS];
+	int host_fd[VCX3_MAX_PORTS]; /* TAPs of the netdevs, -1 = none; with the power on */
 	int owner_fd;
 	uint32_t epoch; /* counts replugs */
 	struct uv_context *contexts;

@@ -10,10 +10,12 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../core/port.h"
 #include "control.h"
+#include "host.h"
 #include "real.h"
 
 #define TURN_MS 100
@@ -45,14 +47,30 @@ follow_netdevs(struct uv_card *card)
 	}
 }
 
-/* What is done every TURN_MS. */
-static void
-do_turn(struct uv_card *card, bool save)
+static uint64_t
+now_ms(void)
 {
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * UINT64_C(1000) + now.tv_nsec / 1000000;
+}
+
+/* What is done every TURN_MS, and of that every SAVE_EVERY_MS. */
+static void
+do_turn(struct uv_card *card, uint64_t *turn_ms, uint64_t *save_ms)
+{
+	uint64_t now = now_ms();
+
+	if (now < *turn_ms)
+		return;
+	*turn_ms = now + TURN_MS;
 	uv_lock(card);
 	follow_netdevs(card);
-	if (save)
+	if (now >= *save_ms) {
+		*save_ms = now + SAVE_EVERY_MS;
 		uv_card_save_counters(card);
+	}
 	uv_unlock(card);
 }
 
@@ -60,23 +78,23 @@ static void *
 serve(void *argument)
 {
 	struct uv_card *card = argument;
-	struct pollfd waited = {.fd = listen_fd, .events = POLLIN};
-	unsigned int turn_ms = 0, save_ms = 0;
+	struct pollfd waited[1 + VCX3_MAX_PORTS] = {{.fd = listen_fd, .events = POLLIN}};
+	uint64_t turn_ms = now_ms() + TURN_MS, save_ms = now_ms() + SAVE_EVERY_MS;
+	unsigned int i;
 
+	for (i = 0; i < VCX3_MAX_PORTS; i++)
+		waited[1 + i] = (struct pollfd){.fd = card->host_fd[i], .events = POLLIN};
 	while (!atomic_load(&stops)) {
 		int wait_ms = card->clock_mapped ? CLOCK_TURN_MS : TURN_MS;
 
-		if (poll(&waited, 1, wait_ms) > 0)
-			uv_control_serve(card, listen_fd);
+		if (poll(waited, 1 + VCX3_MAX_PORTS, wait_ms) > 0) {
+			if (waited[0].revents != 0)
+				uv_control_serve(card, listen_fd);
+			uv_host_send(card);
+		}
 		if (card->clock_mapped)
 			uv_card_write_clock(card);
-		turn_ms += wait_ms;
-		save_ms += wait_ms;
-		if (turn_ms >= TURN_MS) {
-			do_turn(card, save_ms >= SAVE_EVERY_MS);
-			turn_ms = 0;
-			save_ms = save_ms >= SAVE_EVERY_MS ? 0 : save_ms;
-		}
+		do_turn(card, &turn_ms, &save_ms);
 	}
 	return NULL;
 }

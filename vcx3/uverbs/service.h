@@ -2,7 +2,7 @@
 
 /*
  * A slow thread beside the engine, in the process that owns the card: the control socket, netdev
- * changes made by other processes, the clock page, the saved counters.
+ * changes made by other processes, frames of the kernel, the clock page, the saved counters.
  */
 
 #ifndef VCX3_UVERBS_SERVICE_H

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "host.h"
 #include "objects.h"
 #include "real.h"
 
@@ -135,10 +136,17 @@ violation(void *ctx, const struct vcx3_violation *found)
 	uv_real()->close(fd);
 }
 
+static bool
+unclaimed(void *ctx, unsigned int port, const uint8_t *data, uint32_t len)
+{
+	return uv_host_receive(ctx, port, data, len);
+}
+
 const struct vcx3_sink uv_sink = {
 	.completion = completion,
 	.async = async,
 	.port_change = port_change,
 	.fatal = fatal,
 	.violation = violation,
+	.unclaimed = unclaimed,
 };
