@@ -357,6 +357,36 @@ def test_replug(bed):
     pmd.quit()
 
 
+def test_kernel_gets_the_rest(bed):
+    """With --netdev tap the kernel has what no rule takes, and sends: the two share the card."""
+    here, there = bed.netns("card"), bed.netns("host")
+    commands = (f"ip -n {here} link add cable type veth peer name eth0 netns {there}",
+                f"ip -n {here} link set cable up", f"ip -n {there} link set eth0 up",
+                f"ip -n {there} addr add 10.9.0.2/24 dev eth0",
+                # Else the kernel answers for its address on the cable's end, too.
+                f"ip netns exec {here} sysctl -q net.ipv4.conf.all.arp_ignore=1")
+    for command in commands:
+        check_equal(bed.run(*command.split()).returncode, 0, command)
+    pmd = start_testpmd(bed, ["--netdev", "tap", "--ports", "1", "--wire", "1=packet:cable"],
+                        ["--forward-mode=rxonly", "--flow-isolate-all"], netns=here)
+    bed.run("ip", "-n", here, "addr", "add", "10.9.0.1/24", "dev", "mlx4p0")
+    text = pmd.cmd(f"flow create 0 ingress pattern eth dst is {MAC[0]} / ipv4 / udp dst is 7 / end "
+                   "actions queue index 0 / end")
+    check("Flow rule #0 created" in text, text)
+    pmd.cmd("start")
+    ping = ("ip", "netns", "exec", there, "ping", "-c", "1", "-W", "2", "10.9.0.1")
+    for _ in range(3):
+        wait_until(lambda: bed.run(*ping).returncode == 0, "an answer of the kernel")
+    check_equal(pmd.stats(0)["RX-packets"], 0, "packets of testpmd")
+    for _ in range(10):
+        bed.run("ip", "netns", "exec", there, "bash", "-c", "echo >/dev/udp/10.9.0.1/7")
+    wait_until(lambda: pmd.stats(0)["RX-packets"] == 10, "testpmd gets what its rule takes")
+    port = pmd.port_counters(1)
+    check(port["rx_host"] >= 3 and port["tx_host"] >= 3, f"the kernel's frames: {port}")
+    pmd.cmd("stop")
+    end(pmd)
+
+
 def test_proc_info_as_secondary(bed):
     """dpdk-proc-info maps the doorbell page through the descriptor that the primary sends."""
     prefix = bed.prefix
