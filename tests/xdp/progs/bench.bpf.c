@@ -147,6 +147,7 @@ int bench_long(struct xdp_md *ctx)
 	if ((void *)(words + 8) > (void *)(long)ctx->data_end)
 		return XDP_PASS;
 	MIX64(0) MIX64(64) MIX64(128) MIX64(192)
+	MIX8(256) MIX8(264) MIX8(272) MIX8(280) MIX8(288)
 	return hash & 2 ? XDP_DROP : XDP_PASS;
 }
 
