@@ -28,6 +28,22 @@ pinned_flags(const char *path, uint32_t *flags)
 	return known;
 }
 
+/* An inner map must have its template's flags, and others may want to put theirs in, too. */
+static bool
+may_be_inner(const struct xdpvm_map *map)
+{
+	const struct xdpvm_object *object = map->object;
+
+	for (uint32_t i = 0; i < object->n_maps; i++) {
+		const struct xdpvm_map *model = object->maps[i].inner_template;
+
+		if (model != NULL && model->type == map->type && model->flags == map->flags &&
+		    model->key_size == map->key_size && model->value_size == map->value_size)
+			return true;
+	}
+	return false;
+}
+
 /*
  * An ARRAY shall be mappable, unless a pinned one is not. A kernel's DEVMAP calls itself read-only
  * for programs, and libbpf reuses only what has equal flags.
@@ -40,6 +56,8 @@ wanted_flags(const struct xdpvm_map *map)
 
 	switch (map->type) {
 	case BPF_MAP_TYPE_ARRAY:
+		if (may_be_inner(map))
+			return map->flags;
 		return map->flags | (reused ? pinned & BPF_F_MMAPABLE : BPF_F_MMAPABLE);
 	case BPF_MAP_TYPE_DEVMAP:
 	case BPF_MAP_TYPE_DEVMAP_HASH:

@@ -7,6 +7,19 @@
 
 #include "object.h"
 
+/* libbpf's linker cannot put programs into a PROG_ARRAY, and does not say so. */
+static int
+explain(struct xdpvm_object *object, int error, const char *reason)
+{
+	for (uint32_t i = 0; i < object->n_maps && error == -ENOTSUP; i++)
+		if (object->maps[i].type == BPF_MAP_TYPE_PROG_ARRAY)
+			return xdpvm_fail(object, error, "cannot be linked: programs that the object "
+					  "itself puts into a PROG_ARRAY (%s) need verify=kernel",
+					  object->maps[i].name);
+	return xdpvm_fail(object, error, "cannot be linked: %s",
+			  reason != NULL ? reason : strerror(-error));
+}
+
 int
 xdpvm_load_linker(struct xdpvm_object *object)
 {
@@ -24,8 +37,7 @@ xdpvm_load_linker(struct xdpvm_object *object)
 	if (ret == 0)
 		ret = bpf_object__load(object->bpf);
 	if (ret != 0)
-		xdpvm_fail(object, ret, "cannot be linked: %s",
-			   capture.reason != NULL ? capture.reason : strerror(-ret));
+		explain(object, ret, capture.reason);
 	xdpvm_capture_end();
 	xdpvm_capture_free(&capture);
 	return ret;

@@ -7,6 +7,7 @@
 
 #include "object.h"
 #include "sync_map.h"
+#include "sync_refs.h"
 
 #define NS_PER_MS 1000000ull
 #define NS_PER_S 1000000000ull
@@ -16,9 +17,11 @@ struct xdpvm_sync {
 	struct xdpvm_object *object;
 	pthread_t thread;
 	uint64_t period_ns;
-	pthread_mutex_t round_lock;	/* whoever does a round, and the maps below */
+	pthread_mutex_t round_lock;	/* whoever does a round, and what follows */
 	struct xdpvm_sync_map *maps;
 	uint32_t n_maps;
+	struct xdpvm_sync_refs *refs;
+	uint32_t n_refs;
 	pthread_mutex_t lock;		/* what is below */
 	pthread_cond_t wake;
 	bool stop;
@@ -54,6 +57,8 @@ do_round(struct xdpvm_sync *sync)
 		map->error = ret;
 		result = ret != 0 ? ret : result;
 	}
+	for (uint32_t i = 0; i < sync->n_refs; i++)
+		xdpvm_sync_refs_round(&sync->refs[i], &stats);
 	took = now_ns() - start;
 	stats.rounds++;
 	stats.last_ns = took;
@@ -99,15 +104,21 @@ static int
 maps_init(struct xdpvm_sync *sync)
 {
 	struct xdpvm_object *object = sync->object;
+	struct xdpvm_map *map;
 	int ret = 0;
 
-	sync->maps = calloc(object->n_maps, sizeof(*sync->maps));
-	if (sync->maps == NULL && object->n_maps != 0)
+	sync->maps = calloc(object->n_maps + 1, sizeof(*sync->maps));
+	sync->refs = calloc(object->n_maps + 1, sizeof(*sync->refs));
+	if (sync->maps == NULL || sync->refs == NULL)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < object->n_maps && ret == 0; i++)
-		if (xdpvm_sync_map_wanted(&object->maps[i]))
-			ret = xdpvm_sync_map_init(&sync->maps[sync->n_maps++], &object->maps[i]);
-	sync->stats.maps = sync->n_maps;
+	for (uint32_t i = 0; i < object->n_maps && ret == 0; i++) {
+		map = &object->maps[i];
+		if (xdpvm_sync_map_wanted(map))
+			ret = xdpvm_sync_map_init(&sync->maps[sync->n_maps++], map);
+		else if (xdpvm_sync_refs_wanted(map))
+			ret = xdpvm_sync_refs_init(&sync->refs[sync->n_refs++], map);
+	}
+	sync->stats.maps = sync->n_maps + sync->n_refs;
 	return ret;
 }
 
@@ -116,7 +127,10 @@ sync_free(struct xdpvm_sync *sync)
 {
 	for (uint32_t i = 0; i < sync->n_maps; i++)
 		xdpvm_sync_map_fini(&sync->maps[i]);
+	for (uint32_t i = 0; i < sync->n_refs; i++)
+		xdpvm_sync_refs_fini(&sync->refs[i]);
 	free(sync->maps);
+	free(sync->refs);
 	pthread_cond_destroy(&sync->wake);
 	pthread_mutex_destroy(&sync->lock);
 	pthread_mutex_destroy(&sync->round_lock);

@@ -11,6 +11,9 @@
  * up a program. What a tool deletes from an LRU map that is full but for 128 elements a CPU may
  * come back: it cannot be told from what the kernel evicted.
  *
+ * In a PROG_ARRAY and an ARRAY_OF_MAPS tools may put programs and maps of the same object; others
+ * count as refused, and the slot here stays as it was.
+ *
  * Start and stop follow the thread rule of load and close: one thread at a time.
  *
  * Of a per-CPU value the kernel's copy c is that of thread number c. Threads with numbers above
