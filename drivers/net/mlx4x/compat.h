@@ -17,6 +17,7 @@
 #define mlx4x_load_relaxed(p) __atomic_load_n((p), __ATOMIC_RELAXED)
 #define mlx4x_load_acquire(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
 #define mlx4x_store_relaxed(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
+#define mlx4x_add_relaxed(p, v) __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
 #define mlx4x_store_release(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
 #define mlx4x_fetch_add_relaxed(p, v) __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
 

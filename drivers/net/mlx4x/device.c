@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <rte_cycles.h>
 #include <rte_errno.h>
 #include <rte_malloc.h>
 
@@ -272,6 +273,7 @@ mlx4x_device_open(struct rte_pci_device *pci)
 	}
 	dev->pci = pci;
 	dev->id = id;
+	dev->instance = rte_get_tsc_cycles();
 	dev->alloc_socket = pci->device.numa_node;
 	TAILQ_INIT(&dev->mrs);
 	init_locks(dev);

@@ -350,13 +350,14 @@ int
 mlx4x_dev_close(struct rte_eth_dev *eth_dev)
 {
 	struct mlx4x_port *port = mlx4x_port_of(eth_dev);
-	struct mlx4x_dev *dev = port->dev;
+	struct mlx4x_dev *dev;
 	uint16_t i;
 
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY) {
 		mlx4x_mp_detach(eth_dev);
 		return 0;
 	}
+	dev = port->dev;
 	if (port->started)
 		mlx4x_dev_stop(eth_dev);
 	forget_configuration(eth_dev);

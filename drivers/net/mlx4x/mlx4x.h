@@ -105,6 +105,8 @@ struct mlx4x_dev {
 	struct mlx4x_caps caps;
 	uint8_t nb_phys_ports;
 	uint8_t id;		/* index of the doorbell page in mlx4x_uar[] */
+	uint32_t nb_secondaries;	/* ports that secondary processes use, each counted */
+	uint64_t instance;	/* differs from that of a device which had the id before */
 	uint64_t uar_offset;	/* of that page, for mmap() of the verbs context */
 	bool removed;		/* the kernel said that the device is gone */
 	bool mr_active;		/* mempools are registered as they come */

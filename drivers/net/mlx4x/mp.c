@@ -88,26 +88,30 @@ answer_secondary(const struct rte_mp_msg *request, const void *peer)
 	return rte_mp_reply(&reply, peer);
 }
 
-static int
-map_doorbells(const struct mlx4x_dev *dev, int fd)
-{
-	void *page;
-
-	if (mlx4x_uar[dev->id] != NULL)
-		return 0;
-	page = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_WRITE, MAP_SHARED, fd, dev->uar_offset);
-	if (page == MAP_FAILED)
-		return -errno;
-	mlx4x_uar[dev->id] = page;
-	return 0;
-}
-
 static void
 unmap_doorbells(const struct mlx4x_dev *dev)
 {
 	if (mlx4x_uar[dev->id] != NULL)
 		munmap(mlx4x_uar[dev->id], sysconf(_SC_PAGESIZE));
 	mlx4x_uar[dev->id] = NULL;
+}
+
+/* A page of a device that the primary has closed meanwhile is replaced. */
+static int
+map_doorbells(const struct mlx4x_dev *dev, int fd)
+{
+	static uint64_t mapped_instance[MLX4X_MAX_DEVICES];
+	void *page;
+
+	if (mlx4x_uar[dev->id] != NULL && mapped_instance[dev->id] == dev->instance)
+		return 0;
+	unmap_doorbells(dev);
+	page = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_WRITE, MAP_SHARED, fd, dev->uar_offset);
+	if (page == MAP_FAILED)
+		return -errno;
+	mlx4x_uar[dev->id] = page;
+	mapped_instance[dev->id] = dev->instance;
+	return 0;
 }
 
 /* A program's code and maps are the primary's. */
@@ -163,7 +167,7 @@ answer_primary(const struct rte_mp_msg *request, const void *peer)
 	return rte_mp_reply(&reply, peer);
 }
 
-/* Called for each device, or port of a secondary; without shared memory it is no error. */
+/* Called for each device that is opened; without shared memory it is no error. */
 int
 mlx4x_mp_init(void)
 {
@@ -194,6 +198,9 @@ tell_secondaries(const struct mlx4x_port *port, enum mp_type type)
 	struct rte_mp_msg msg;
 	int i;
 
+	/* Those that have no port of the device would not answer, and be waited for. */
+	if (mlx4x_load_acquire(&port->dev->nb_secondaries) == 0)
+		return;
 	compose(&msg, type, port->data->port_id);
 	if (type == MP_START) {
 		msg.num_fds = 1;
@@ -250,35 +257,49 @@ get_doorbells(const struct rte_eth_dev *eth_dev)
 	return ret;
 }
 
+/* What a secondary process has once listened to, it listens to until it ends. */
+static int
+listen_to_primary(void)
+{
+	return nb_users == 0 ? mlx4x_mp_init() : 0;
+}
+
 /* A secondary process begins to use a port, which may be started already. */
 int
 mlx4x_mp_attach(struct rte_eth_dev *eth_dev)
 {
 	struct mlx4x_port *port = mlx4x_port_of(eth_dev);
-	int ret = mlx4x_mp_init();
+	int ret = listen_to_primary();
 
 	if (ret != 0)
 		return ret;
-	if (port->started)	/* else it comes with the start */
-		ret = get_doorbells(eth_dev);
-	if (ret != 0) {
-		MLX4X_INIT_LOG(ERR, "%s: the primary process does not give its doorbell page: %s",
-			eth_dev->data->name, strerror(-ret));
-		mlx4x_mp_fini();
-		return ret;
-	}
+	set_bursts(eth_dev, false);
+	/* From here on a start is heard of. */
+	mlx4x_add_relaxed(&port->dev->nb_secondaries, 1);
 	nb_attached[port->dev->id]++;
-	set_bursts(eth_dev, port->started);
-	return 0;
+	if (!mlx4x_load_acquire(&port->started))
+		return 0;
+	ret = get_doorbells(eth_dev);
+	if (ret == 0) {
+		set_bursts(eth_dev, true);
+		return 0;
+	}
+	MLX4X_INIT_LOG(ERR, "%s: the primary process does not give its doorbell page: %s",
+		eth_dev->data->name, strerror(-ret));
+	mlx4x_mp_detach(eth_dev);
+	return ret;
 }
 
 void
 mlx4x_mp_detach(struct rte_eth_dev *eth_dev)
 {
-	const struct mlx4x_dev *dev = mlx4x_port_of(eth_dev)->dev;
+	struct mlx4x_dev *dev;
 
+	if (mlx4x_port_of(eth_dev) == NULL)
+		return;		/* the primary has closed the port: nothing is left of it */
+	dev = mlx4x_port_of(eth_dev)->dev;
 	set_bursts(eth_dev, false);
+	mlx4x_add_relaxed(&dev->nb_secondaries, -1);
 	if (--nb_attached[dev->id] == 0)
 		unmap_doorbells(dev);
-	mlx4x_mp_fini();
 }
