@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include <rte_cycles.h>
+#include <rte_dev.h>
 #include <rte_eal.h>
 
 #include <rte_pmd_mlx4x.h>
@@ -24,6 +25,7 @@
 #include "self_port.h"
 
 #define NB_FRAMES 400
+#define DEVICE "0000:03:00.0"
 
 static struct rte_mempool *send_pool;
 
@@ -90,7 +92,8 @@ obey(const char *line)
 	} else if (strncmp(line, "stats", 5) == 0) {
 		rte_eth_stats_get(PORT, &stats);
 		return stats.q_opackets[1];
-	}
+	} else if (strncmp(line, "ports", 5) == 0)
+		return rte_eth_dev_count_avail();
 	return send_pool != NULL;
 }
 
@@ -351,12 +354,57 @@ test_broken_queue(void)
 	return 0;
 }
 
+/* The device goes and comes again in both processes; the fast path of both follows. */
+static int
+test_hotplug(void)
+{
+	unsigned int i;
+
+	CHECK(start_secondary());
+	for (i = 0; i < 3; i++) {
+		CHECK(configure(2) == 0);
+		CHECK(rte_eth_dev_start(PORT) == 0);
+		CHECK(exchange() == 0);
+		CHECK(rte_eal_hotplug_remove("pci", DEVICE) == 0);
+		CHECK(rte_eth_dev_count_avail() == 0);
+		CHECK(ask("ports", 0));
+		CHECK(card_census() == 0);
+		CHECK(rte_eal_hotplug_add("pci", DEVICE, "") == 0);
+		CHECK(ask("ports", 1));
+	}
+	CHECK(configure(2) == 0);
+	CHECK(rte_eth_dev_start(PORT) == 0);
+	CHECK(exchange() == 0);
+	CHECK(end_secondary(0) == 0);
+	return 0;
+}
+
+/* The primary closes the port under the secondary, which closes what is left of it. */
+static int
+test_closed_by_primary(void)
+{
+	CHECK(configure(2) == 0);
+	CHECK(rte_eth_dev_start(PORT) == 0);
+	CHECK(start_secondary());
+	CHECK(exchange() == 0);
+	CHECK(rte_eth_dev_stop(PORT) == 0);
+	CHECK(rte_eth_dev_close(PORT) == 0);
+	CHECK(end_secondary(0) == 0);
+	CHECK(rte_eal_hotplug_remove("pci", DEVICE) == 0);
+	CHECK(rte_eal_hotplug_add("pci", DEVICE, "") == 0);
+	CHECK(configure(2) == 0);
+	CHECK(rte_eth_dev_start(PORT) == 0);
+	return 0;
+}
+
 static const struct self_test tests[] = {
 	{ "attach_running", test_attach_running },
 	{ "attach_before_start", test_attach_before_start },
 	{ "own_memory", test_own_memory },
 		{ "program", test_program },
 	{ "killed", test_killed },
+	{ "hotplug", test_hotplug },
+	{ "closed_by_primary", test_closed_by_primary },
 	{ "broken_queue", test_broken_queue },
 };
 
