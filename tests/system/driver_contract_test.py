@@ -15,7 +15,7 @@ import sys
 from scapy.all import UDP, Ether
 
 from lib import bed as testbed
-from lib.bed import Testpmd, build_dir, check, wait_until
+from lib.bed import PCI_ADDRESS, Card, Testpmd, build_dir, check, check_equal, wait_until
 from lib.frames import MAC, OTHER, read_capture, udp, write_capture
 
 DRIVERS = {
@@ -184,6 +184,27 @@ def test_rss_hash_is_told(bed):
     text = pmd.cmd("show port 0 rss-hash key")
     contract("rss-conf", RSS_KEY.upper() in text, f"the key in force: {text}")
     pmd.quit()
+
+
+def test_rx_interrupts(bed):
+    """A program that sleeps gets every packet, an event for each time it slept, none when quiet."""
+    bed.require_hugepages()
+    plugin = [] if DRIVER == "stock" else ["-d", DRIVERS[DRIVER]]
+    card = Card(bed, ["--strict", "--ports", "1", "--wire",
+                      "1=gen:size=60,flows=64,count=3000,rate=3000,hold=1"],
+                [os.path.join(build_dir(), "tests", "system", "rx_interrupts"), *plugin, "-l", "0",
+                 "-m", "64", "--in-memory", "--no-telemetry", "-a", PCI_ADDRESS, "--", "3000"])
+    card.wait_for("quiet: 0 events", 30)
+    card.ctl("go")
+    card.wait_for("queue 1: .* interrupts", 30)
+    check_equal(card.finish(), 0, "exit status")
+    queues = [tuple(map(int, found)) for found in
+              re.findall(r"queue \d: (\d+) packets (\d+) interrupts", card.output)]
+    check_equal(sum(packets for packets, _ in queues), 3000, "packets")
+    check(all(packets > 500 and nb > 10 for packets, nb in queues), f"both queues slept: {queues}")
+    device = card.final_counters()["device"]
+    check(device["completion_events"] >= sum(nb for _, nb in queues), f"events: {device}")
+    check(device["cq_arms"] >= device["completion_events"], f"no event without arming: {device}")
 
 
 def test_infiniband_port(bed):
