@@ -15,11 +15,11 @@ MAC = ("00:02:c9:00:00:01", "00:02:c9:00:00:02")
 OTHER = "02:00:00:00:00:99"
 
 
-def start(bed, name, ready, *options):
+def start(bed, name, ready, *options, words=()):
     bed.require_hugepages()
     card = Card(bed, ["--strict", *options],
                 [os.path.join(build_dir(), "examples", name), "-d", DRIVER, "-l", "0", "-m", "64",
-                 "--in-memory", "--no-telemetry", "-a", PCI_ADDRESS])
+                 "--in-memory", "--no-telemetry", "-a", PCI_ADDRESS, *words])
     card.wait_for(f"^{ready}$", timeout=30)
     return card
 
@@ -72,6 +72,30 @@ def test_sleepy_router(bed):
         want[Ether].dst, want[Ether].src, want[IP].ttl = "ff:ff:ff:ff:ff:ff", MAC[1], 63
         del want[IP].chksum
         check_equal(bytes(got), bytes(want), "a frame")
+
+
+def guard(bed, *words):
+    """200 IPv4 frames and 50 others meet the guard; what xdp_guard printed at its end."""
+    sent = [udp(number) for number in range(200)] + [Ether(dst=MAC[0], src=OTHER) / ARP()] * 50
+    wrpcap(bed.path("in.pcap"), sent)
+    card = start(bed, "xdp_guard", "guarding", "--ports", "1", "--wire",
+                 f"1=pcap:rx={bed.path('in.pcap')},loop=1,hold=1", words=words)
+    card.ctl("go")
+    wait_until(lambda: card.port_counters(1)["rx_frames"] == 250, "250 frames", 20)
+    end(card)
+    return card.output
+
+
+def test_xdp_guard(bed):
+    output = guard(bed)
+    for line in ("the C function saw 250 frames", "rx_xdp_pass: 200", "rx_xdp_drop: 50"):
+        check(line in output, f"{line!r} in {output[-400:]}")
+
+
+def test_xdp_guard_with_object(bed):
+    output = guard(bed, "--", os.path.join(build_dir(), "examples", "progs", "drop.bpf.o"))
+    for line in ("the C function saw 0 frames", "rx_xdp_drop: 250"):
+        check(line in output, f"{line!r} in {output[-400:]}")
 
 
 if __name__ == "__main__":

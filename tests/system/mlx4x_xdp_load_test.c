@@ -8,6 +8,7 @@
  * First argument: drop, send or full (vcx3 --step), replace or objects (vcx3 without).
  */
 
+#include <malloc.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -330,12 +331,34 @@ test_replace(void)
 	return 0;
 }
 
+/* Bytes of this process that loads could leave: heap, and native code. */
+static size_t
+memory_used(void)
+{
+	struct mallinfo2 heap = mallinfo2();
+	unsigned long start, stop_at;
+	size_t sum = heap.uordblks;
+	char line[512], mode[8];
+	FILE *maps = fopen("/proc/self/maps", "r");
+
+	while (maps != NULL && fgets(line, sizeof(line), maps) != NULL) {
+		/* Native code of programs: no file behind it, to be executed. */
+		if (sscanf(line, "%lx-%lx %7s %*s %*s 0 %*[\n]", &start, &stop_at, mode) == 3 &&
+		    strchr(mode, 'x') != NULL)
+			sum += stop_at - start;
+	}
+	if (maps != NULL)
+		fclose(maps);
+	return sum;
+}
+
 /* The same with objects, which come and go with their maps and code; argument: a folder. */
 static int
 test_objects(const char *folder)
 {
 	static const char *const names[] = { "drop", "pass", "swap_tx", "counter" };
 	struct rte_pmd_mlx4x_xdp_options options = { .replace = true };
+	size_t kept = 0;
 	char path[512];
 	unsigned int i;
 	int last = 0;
@@ -344,6 +367,9 @@ test_objects(const char *folder)
 	for (i = 0; i < NB_OBJECTS; i++) {
 		uint64_t before = counter("rx_xdp_packets");
 		int id;
+
+		if (i == NB_OBJECTS / 2)
+			kept = memory_used();
 
 		snprintf(path, sizeof(path), "%s/%s.bpf.o", folder, names[i % RTE_DIM(names)]);
 		id = rte_pmd_mlx4x_xdp_load(PORT, RTE_PMD_MLX4X_XDP_PORT, path, &options);
@@ -355,6 +381,8 @@ test_objects(const char *folder)
 	}
 	CHECK(counter("rx_xdp_drop") > 0 && counter("rx_xdp_tx") > 0);
 	CHECK(counter("rx_xdp_pass") > 0 && counter("rx_xdp_aborted") == 0);
+	/* What the second half has loaded is gone again, code and maps too. */
+	CHECK(memory_used() < kept + 64 * 1024);
 	stop_queues();
 	CHECK(adds_up());
 	rte_pmd_mlx4x_xdp_set(PORT, NULL);
