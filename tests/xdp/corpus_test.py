@@ -165,7 +165,8 @@ def main():
     print(f"{len(objects)} objects; programs that are the same: "
           f"{len(re.findall('^same: ', text, re.M))}, but for maps with time in them: "
           f"{len(re.findall('^same but', text, re.M))}, without the kernel: "
-          f"{len(re.findall('^same without', text, re.M))}")
+          f"{len(re.findall('^same without', text, re.M))}; of these not with verify=internal: "
+          f"{len(re.findall('^not internally', text, re.M))}")
     sys.exit(1 if failed else 0)
 
 

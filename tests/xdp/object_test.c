@@ -2,7 +2,8 @@
 /*
  * Objects as people have them: every XDP program of each object, with maps that hold what packets
  * will ask for, gives the same verdict, the same length, the same bytes and the same maps in native
- * code, in the interpreter and in the kernel; and tags equal the kernel's.
+ * code, in the interpreter and in the kernel, and where it can be loaded without the kernel
+ * (verify=internal) also then; and tags equal the kernel's.
  *
  * usage: object_test [--packets N] [--report] OBJECT...
  *
@@ -90,6 +91,26 @@ size_maps(struct engine *engine)
 	}
 }
 
+/* The ways to run a program; the last one is the judge. */
+static const struct way {
+	const char *name;
+	enum engine_kind kind;
+	enum xdpvm_verify verify;
+} ways[] = {
+	{ "native code", ENGINE_JIT, XDPVM_VERIFY_KERNEL },
+	{ "the interpreter", ENGINE_INTERP, XDPVM_VERIFY_KERNEL },
+	{ "native code with verify=internal", ENGINE_JIT, XDPVM_VERIFY_INTERNAL },
+	{ "the kernel", ENGINE_KERNEL, XDPVM_VERIFY_KERNEL },
+};
+#define WAYS (sizeof(ways) / sizeof(ways[0]))
+
+/* One program in those of the ways that it goes, in their order. */
+struct trial {
+	unsigned int n;
+	const struct way *ways[WAYS];
+	struct engine engines[WAYS];
+};
+
 static int
 open_engine(struct engine *engine, enum engine_kind kind, const char *path,
 	    enum xdpvm_verify verify)
@@ -105,27 +126,37 @@ open_engine(struct engine *engine, enum engine_kind kind, const char *path,
 	}
 	if (ret == 0)
 		engine->buff.services = &services;
+	else
+		engine_close(engine);
 	return ret;
 }
 
 static void
-close_engines(struct engine *engines)
+close_trial(struct trial *trial)
 {
-	for (unsigned int e = 0; e < ENGINES; e++)
-		engine_close(&engines[e]);
+	while (trial->n > 0)
+		engine_close(&trial->engines[--trial->n]);
 }
 
+/* All ways but verify=internal are musts. */
 static bool
-open_engines(struct engine *engines, const char *path)
+open_trial(struct trial *trial, const char *path)
 {
-	memset(engines, 0, ENGINES * sizeof(*engines));
-	for (unsigned int e = 0; e < ENGINES; e++) {
-		if (open_engine(&engines[e], e, path, XDPVM_VERIFY_KERNEL) == 0)
+	trial->n = 0;
+	for (unsigned int w = 0; w < WAYS; w++) {
+		bool must = ways[w].verify == XDPVM_VERIFY_KERNEL;
+
+		if (open_engine(&trial->engines[trial->n], ways[w].kind, path, ways[w].verify) == 0) {
+			trial->ways[trial->n++] = &ways[w];
 			continue;
-		CHECK(test.report, "%s, %s does not load: %s", test.name, test.prog, test.sentence);
-		if (test.report)
-			printf("refused %s %s: %s\n", test.name, test.prog, test.sentence);
-		close_engines(engines);
+		}
+		CHECK(!must || test.report, "%s, %s does not load: %s", test.name, test.prog,
+		      test.sentence);
+		printf("%s %s %s: %s\n", must ? "refused" : "not internally:", test.name, test.prog,
+		       test.sentence);
+		if (!must)
+			continue;
+		close_trial(trial);
 		return false;
 	}
 	return true;
@@ -186,28 +217,28 @@ make_entry(const struct xdpvm_map_info *info, uint8_t *key, uint8_t *value)
 }
 
 static void
-set_entry(struct engine *engines, struct xdpvm_map **maps, const uint8_t *key, const uint8_t *value,
+set_entry(struct trial *trial, struct xdpvm_map **maps, const uint8_t *key, const uint8_t *value,
 	  const struct xdpvm_map_info *info)
 {
 	uint32_t copies = engine_copies(maps[0]), stride = engine_stride(maps[0]);
 	uint32_t cpus = libbpf_num_possible_cpus();
 	uint8_t *all = calloc(copies, stride);
-	int results[ENGINES];
+	int results[WAYS], judge;
 
 	for (uint32_t i = 0; i < copies && i < cpus; i++)
 		memcpy(all + (size_t)i * stride, value, info->value_size);
-	for (unsigned int e = 0; e < ENGINES; e++)
-		results[e] = engine_map_update(&engines[e], maps[e],
+	for (unsigned int e = 0; e < trial->n; e++)
+		results[e] = engine_map_update(&trial->engines[e], maps[e],
 					       info->key_size > 0 ? key : NULL, all);
 	free(all);
-	for (unsigned int e = 0; e < ENGINE_KERNEL; e++)
-		CHECK(results[e] == results[ENGINE_KERNEL],
-		      "%s, map %s: an update gives %d in %s, %d in the kernel", test.name, info->name,
-		      results[e], engine_names[e], results[ENGINE_KERNEL]);
+	judge = results[trial->n - 1];
+	for (unsigned int e = 0; e < trial->n; e++)
+		CHECK(results[e] == judge, "%s, map %s: an update gives %d in %s, %d in the kernel",
+		      test.name, info->name, results[e], trial->ways[e]->name, judge);
 }
 
 static void
-fill_map(struct engine *engines, struct xdpvm_map **maps)
+fill_map(struct trial *trial, struct xdpvm_map **maps)
 {
 	uint8_t key[VALUE_MAX], value[VALUE_MAX];
 	struct xdpvm_map_info info;
@@ -220,21 +251,21 @@ fill_map(struct engine *engines, struct xdpvm_map **maps)
 	for (unsigned int i = 0; i < ENTRIES && i < info.max_entries; i++) {
 		if (!make_entry(&info, key, value))
 			return;
-		set_entry(engines, maps, key, value, &info);
+		set_entry(trial, maps, key, value, &info);
 	}
 }
 
 static void
-fill_maps(struct engine *engines)
+fill_maps(struct trial *trial)
 {
-	struct xdpvm_map *maps[ENGINES] = { NULL };
+	struct xdpvm_map *maps[WAYS] = { NULL };
 
 	for (;;) {
-		for (unsigned int e = 0; e < ENGINES; e++)
-			maps[e] = xdpvm_map_next(engines[e].object, maps[e]);
+		for (unsigned int e = 0; e < trial->n; e++)
+			maps[e] = xdpvm_map_next(trial->engines[e].object, maps[e]);
 		if (maps[0] == NULL)
 			return;
-		fill_map(engines, maps);
+		fill_map(trial, maps);
 	}
 }
 
@@ -266,80 +297,82 @@ chance(const struct xdpvm_prog *prog)
 	return NULL;
 }
 
-/* One packet in the first n engines, which all do what the last of them does. */
+/* One packet everywhere: all do what the last one does. */
 static void
-compare_packet(struct engine *engines, unsigned int n, unsigned int number)
+compare_packet(struct trial *trial, unsigned int number)
 {
-	static struct frame frames[ENGINES];
+	static struct frame frames[WAYS];
+	unsigned int judge = trial->n - 1;
 	char text[512];
 
 	packets_next(&frames[0]);
-	for (unsigned int e = 1; e < n; e++)
+	for (unsigned int e = 1; e < trial->n; e++)
 		frames[e] = frames[0];
-	for (unsigned int e = 0; e < n; e++)
-		CHECK(engine_run(&engines[e], &frames[e]), "%s, %s, packet %u: %s does not run it",
-		      test.name, test.prog, number, engine_names[e]);
-	for (unsigned int e = 0; e < n - 1; e++) {
-		bool equal = frame_equal(&frames[e], &frames[n - 1]);
+	for (unsigned int e = 0; e < trial->n; e++)
+		CHECK(engine_run(&trial->engines[e], &frames[e]), "%s, %s, packet %u: %s does not "
+		      "run it", test.name, test.prog, number, trial->ways[e]->name);
+	for (unsigned int e = 0; e < judge; e++) {
+		bool equal = frame_equal(&frames[e], &frames[judge]);
 
 		if (!equal)
-			frame_difference(&frames[e], &frames[n - 1], text, sizeof(text));
+			frame_difference(&frames[e], &frames[judge], text, sizeof(text));
 		CHECK(equal, "%s, %s, packet %u, %s against %s: %s", test.name, test.prog, number,
-		      engine_names[e], engine_names[n - 1], text);
+		      trial->ways[e]->name, trial->ways[judge]->name, text);
 	}
 }
 
 /*
- * How many engines run the program: all, or all but the kernel, which runs programs for entries of
- * device and CPU maps on no packet of ours. The trial leaves the same traces in the maps of all.
+ * The kernel runs programs for entries of device and CPU maps on no packet of ours: then the one
+ * before it is the judge. The trial leaves the same traces in the maps of all.
  */
-static unsigned int
-try_engines(struct engine *engines)
+static void
+try_packet(struct trial *trial)
 {
-	unsigned int n = 0;
-	struct frame frame;
+	static struct frame frame;
 
-	for (; n < ENGINES; n++) {
+	for (unsigned int e = 0; e < trial->n; e++) {
 		memset(&frame, 0, sizeof(frame));
 		frame.size = 64;
-		if (!engine_run(&engines[n], &frame))
-			break;
+		if (engine_run(&trial->engines[e], &frame))
+			continue;
+		CHECK(trial->ways[e]->kind == ENGINE_KERNEL, "%s, %s does not run", test.name,
+		      test.prog);
+		engine_close(&trial->engines[--trial->n]);
 	}
-	return n;
 }
 
 /* How the engines were found to agree. */
 static const char *
-agreement(const struct engine *engines, unsigned int n)
+agreement(const struct trial *trial)
 {
 	static char text[64];
-	const char *by = chance(engines[0].prog);
+	const char *by = chance(trial->engines[0].prog);
 
-	if (by == NULL)
-		return n == ENGINES ? "same" : "same without the kernel, which runs it on no packet";
-	snprintf(text, sizeof(text), "same but for maps, which hold %s", by);
-	return text;
+	if (by != NULL) {
+		snprintf(text, sizeof(text), "same but for maps, which hold %s", by);
+		return text;
+	}
+	return trial->ways[trial->n - 1]->kind == ENGINE_KERNEL ? "same" :
+	       "same without the kernel, which runs it on no packet";
 }
 
 static void
-compare_program(struct engine *engines)
+compare_program(struct trial *trial)
 {
-	unsigned int n = try_engines(engines), failures = check_failures;
+	unsigned int failures = check_failures;
 	char text[640];
 	bool equal;
 
-	CHECK(n >= ENGINE_KERNEL, "%s, %s does not run", test.name, test.prog);
-	if (n < ENGINE_KERNEL)
-		return;
-	fill_maps(engines);
+	try_packet(trial);
+	fill_maps(trial);
 	for (unsigned int i = 0; i < test.packets && check_failures == failures; i++)
-		compare_packet(engines, n, i);
-	if (chance(engines[0].prog) == NULL) {
-		equal = mapview_equal(engines, n, text, sizeof(text));
+		compare_packet(trial, i);
+	if (chance(trial->engines[0].prog) == NULL) {
+		equal = mapview_equal(trial->engines, trial->n, text, sizeof(text));
 		CHECK(equal, "%s, %s: %s", test.name, test.prog, text);
 	}
 	if (check_failures == failures)
-		printf("%s: %s %s\n", agreement(engines, n), test.name, test.prog);
+		printf("%s: %s %s\n", agreement(trial), test.name, test.prog);
 }
 
 static bool
@@ -376,19 +409,20 @@ check_tag(const struct xdpvm_prog *prog, const char *path)
 		CHECK(memcmp(linked_tag, info.tag, sizeof(tag)) == 0,
 		      "%s, %s: linked alone, not the kernel's tag", test.name, test.prog);
 	}
-	engine_close(&linked);
+	if (ret == 0)
+		engine_close(&linked);
 }
 
 static void
 check_program(const char *path)
 {
-	struct engine engines[ENGINES];
+	struct trial trial;
 
-	if (!open_engines(engines, path))
+	if (!open_trial(&trial, path))
 		return;
-	check_tag(engines[0].prog, path);
-	compare_program(engines);
-	close_engines(engines);
+	check_tag(trial.engines[0].prog, path);
+	compare_program(&trial);
+	close_trial(&trial);
 }
 
 static void

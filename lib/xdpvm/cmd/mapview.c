@@ -357,8 +357,8 @@ views_next(const struct engine *engines, unsigned int n, struct xdpvm_map **maps
 bool
 mapview_equal(const struct engine *engines, unsigned int n, char *reason, size_t size)
 {
-	struct xdpvm_map *maps[ENGINES] = { NULL };
-	struct view views[ENGINES];
+	struct xdpvm_map *maps[MAPVIEW_ENGINES_MAX] = { NULL };
+	struct view views[MAPVIEW_ENGINES_MAX];
 	bool equal = true;
 	unsigned int other = 0;
 

@@ -8,6 +8,8 @@
 /* Prints every map that has something in it: all entries, of arrays those that are not zero. */
 void mapview_print(const struct engine *engine, bool json);
 
+#define MAPVIEW_ENGINES_MAX 4
+
 /*
  * Whether n engines, with one program of the same object each, hold the same. The first difference
  * goes to reason as a sentence. Queues and stacks are emptied by it.
