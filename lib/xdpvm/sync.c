@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The thread that keeps an object's maps and the kernel's in step; see xdpvm_sync.h. */
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <time.h>
@@ -156,20 +157,27 @@ sync_new(struct xdpvm_object *object, unsigned int period_ms)
 	return sync;
 }
 
-/* Signals are the embedder's: the thread takes none. */
+/*
+ * Signals are the embedder's: the thread takes none. The caller may be pinned to a CPU on which it
+ * polls; the scheduler knows a better one.
+ */
 static int
 thread_start(struct xdpvm_sync *sync)
 {
 	sigset_t all, before;
+	cpu_set_t anywhere;
 	int ret;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	ret = pthread_create(&sync->thread, NULL, sync_main, sync);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (ret == 0)
-		pthread_setname_np(sync->thread, "xdpvm-sync");
-	return -ret;
+	if (ret != 0)
+		return -ret;
+	memset(&anywhere, 0xff, sizeof(anywhere));
+	pthread_setaffinity_np(sync->thread, sizeof(anywhere), &anywhere);
+	pthread_setname_np(sync->thread, "xdpvm-sync");
+	return 0;
 }
 
 int
