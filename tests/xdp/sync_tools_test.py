@@ -6,7 +6,7 @@ Everything happens in a mount namespace of its own with a bpffs and a /run of it
 neither pins nor xdp-filter's lock file meet those of others. Verdicts and counters are waited
 for; the time until they change is the delay that the library promises.
 
-usage: sync_tools_test.py SYNC_RUN XDPFILT_OBJECT
+usage: sync_tools_test.py SYNC_RUN XDPFILT_OBJECT XDPVM COUNTER_OBJECT
 """
 
 import json
@@ -15,10 +15,11 @@ import select
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
-from scapy.all import IP, UDP, Ether, IPv6
+from scapy.all import IP, UDP, Ether, IPv6, wrpcap
 
 INSIDE = "XDPVM_SYNC_TOOLS_INSIDE"
 PINS = "/sys/fs/bpf/xdp-filter"     # where xdp-filter looks
@@ -35,6 +36,12 @@ def shell(*command):
 
 def bpftool(*arguments):
     return json.loads(shell("bpftool", "-j", "map", *arguments))
+
+
+def packets(entry):
+    """The first eight bytes of each copy of a per-CPU value, added up."""
+    return sum(int.from_bytes([int(byte, 16) for byte in copy["value"][:8]], "little")
+               for copy in entry["values"])
 
 
 class Runner:
@@ -149,9 +156,8 @@ class Tools(unittest.TestCase):
         self.assertEqual(self.runner.line(), "verdict PASS")
 
         def passed():
-            entry = bpftool("lookup", "pinned", PINS + "/xdp_stats_map", "key", "2", "0", "0", "0")
-            return sum(int.from_bytes([int(byte, 16) for byte in copy["value"][:8]], "little")
-                       for copy in entry["values"])
+            return packets(bpftool("lookup", "pinned", PINS + "/xdp_stats_map",
+                                   "key", "2", "0", "0", "0"))
 
         before = passed()
         deadline = time.monotonic() + DEADLINE_S
@@ -166,6 +172,21 @@ class Tools(unittest.TestCase):
         words = self.runner.line().split()
         print(f"{words[1]} rounds, the longest {int(words[3]) / 1000:.1f} ms")
         self.assertEqual((words[0], words[2]), ("rounds", "max_us"))
+
+
+class Command(unittest.TestCase):
+    """xdpvm run --pin"""
+
+    def test_two_runs(self):
+        pins = "/sys/fs/bpf/counter"
+        with tempfile.TemporaryDirectory() as folder:
+            pcap = os.path.join(folder, "in.pcap")
+            wrpcap(pcap, [udp() for _ in range(7)])
+            for runs in (1, 2):
+                shell(sys.argv[3], "run", sys.argv[4], "--pcap", pcap, "--pin", pins)
+                entry = bpftool("lookup", "pinned", pins + "/counters", "key", "17", "0", "0", "0")
+                self.assertEqual(packets(entry), 7 * runs)
+        shutil.rmtree(pins)
 
 
 def enter():

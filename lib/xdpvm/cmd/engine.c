@@ -8,6 +8,7 @@
 #include <bpf/libbpf.h>
 
 #include "engine.h"
+#include "xdpvm_sync.h"
 
 #define RUNS 100000	/* of a packet in a row, when it is timed */
 #define KERNEL_RUNS (10 * RUNS)
@@ -42,17 +43,21 @@ engine_open(struct engine *engine, enum engine_kind kind, const char *path,
 	memset(engine, 0, sizeof(*engine));
 	engine->kind = kind;
 	engine->wanted = options->program;
+	engine->pinned = options->pin_dir != NULL && kind != ENGINE_KERNEL;
 	own.engine = kind == ENGINE_JIT ? XDPVM_ENGINE_JIT : XDPVM_ENGINE_INTERP;
 	if (kind == ENGINE_KERNEL)
 		own.verify = XDPVM_VERIFY_KERNEL;
 	return xdpvm_object_open(path, &own, &engine->object);
 }
 
+/* Pinned maps are taken over here, and have what programs left in them when the object closes. */
 int
 engine_load(struct engine *engine)
 {
 	int ret = xdpvm_object_load(engine->object);
 
+	if (ret == 0 && engine->pinned)
+		ret = xdpvm_sync_start(engine->object, 0);
 	if (ret != 0)
 		return ret;
 	engine->prog = xdpvm_prog_find(engine->object, engine->wanted);

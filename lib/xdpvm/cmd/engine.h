@@ -22,6 +22,7 @@ extern const char *const engine_action_names[XDP_REDIRECT + 1];
 struct engine {
 	enum engine_kind kind;
 	struct xdpvm_object *object;
+	bool pinned;			/* maps are the pinned ones' likeness; see engine_load() */
 	const char *wanted;		/* name of the program that was asked for, or NULL */
 	struct xdpvm_prog *prog;	/* the one that runs: at first the one that was asked for */
 	struct xdpvm_buff buff;
