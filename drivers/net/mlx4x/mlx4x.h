@@ -274,7 +274,7 @@ struct mlx4x_txq {
 	uintptr_t refused_addr;		/* and that it could not */
 	struct mlx4x_mr_range mr_cache[MLX4X_MR_CACHE_SIZE];
 	uint32_t mr_cache_next;
-	uint32_t loopback_mask;		/* a VF: all ones, the switch wants the destination MAC */
+	bool wants_destination;		/* a VF, see tx_multi.c */
 	uint8_t last_syndrome;		/* of the last completion with an error */
 	uint8_t last_vendor_err;
 

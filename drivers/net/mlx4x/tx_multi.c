@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Sending any frame: chains of segments, TCP segmentation, inner checksums. Its
+ * Sending any frame: chains of segments, TCP segmentation, inner checksums, from a VF. Its
  * descriptor takes one to eight blocks and may wrap at the end of the ring.
  *
  * A descriptor is drafted in local memory and copied to the ring when the next one
@@ -20,6 +20,7 @@ struct draft {
 	uint32_t ds;
 	uint32_t opcode;
 	uint32_t flags;
+	uint32_t imm;
 	struct rte_mbuf *mbuf;
 };
 
@@ -47,7 +48,7 @@ publish(struct mlx4x_txq *txq, uint32_t pi, struct draft *draft)
 		rte_cpu_to_be_32(draft->opcode) | mlx4x_tx_owner_be(txq, pi),
 		mlx4x_wqe_size_word(vlan ? mbuf->vlan_tci : 0, vlan ? MLX4X_WQE_INS_CVLAN : 0,
 			draft->ds),
-		rte_cpu_to_be_32(draft->flags), 0);
+		rte_cpu_to_be_32(draft->flags), draft->imm);
 	for (u = draft->ds; u-- != 0;) {
 		if (u % 4 == 0)
 			mlx4x_to_device();
@@ -125,6 +126,22 @@ add_segments(struct mlx4x_txq *txq, struct draft *draft, const struct rte_mbuf *
 	return MLX4X_TX_SEND;
 }
 
+/*
+ * A VF writes the destination into the control segment: there the switch inside the
+ * card looks for other functions of the port (Linux: mlx4_en_xmit()).
+ */
+static void
+set_destination(struct draft *draft)
+{
+	struct rte_ether_addr copy;
+	const uint8_t *dst = rte_pktmbuf_read(draft->mbuf, 0, sizeof(copy), &copy);
+	rte_be16_t high;
+
+	memcpy(&high, dst, sizeof(high));
+	memcpy(&draft->imm, dst + sizeof(high), sizeof(draft->imm));
+	draft->flags |= (uint32_t)rte_be_to_cpu_16(high) << MLX4X_WQE_DMAC_HIGH_SHIFT;
+}
+
 static enum mlx4x_tx_verdict
 draft_frame(struct mlx4x_txq *txq, struct draft *draft, struct rte_mbuf *mbuf)
 {
@@ -139,6 +156,9 @@ draft_frame(struct mlx4x_txq *txq, struct draft *draft, struct rte_mbuf *mbuf)
 	draft->ds = 1;
 	draft->opcode = MLX4X_WQE_OPCODE_SEND;
 	draft->flags = MLX4X_TX_BASE_FLAGS;
+	draft->imm = 0;
+	if (txq->wants_destination)
+		set_destination(draft);
 	set_checksums(draft, mbuf->ol_flags);
 	if (mbuf->ol_flags & RTE_MBUF_F_TX_TCP_SEG) {
 		uint32_t opcode = draft->opcode & (MLX4X_WQE_IIP | MLX4X_WQE_ILP);

@@ -34,7 +34,7 @@ mlx4x_tx_select(struct rte_eth_dev *eth_dev)
 {
 	uint64_t offloads = all_offloads(eth_dev->data);
 
-	if (offloads & MULTI_OFFLOADS)
+	if (offloads & MULTI_OFFLOADS || mlx4x_port_of(eth_dev)->dev->caps.is_vf)
 		return mlx4x_tx_burst_multi;
 	return offloads & PER_FRAME_OFFLOADS ? mlx4x_tx_burst_offload : mlx4x_tx_burst;
 }

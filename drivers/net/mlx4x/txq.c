@@ -150,6 +150,7 @@ allocate(struct mlx4x_port *port, uint16_t idx, uint16_t nb_desc, int socket)
 	txq->nb_desc = nb_desc;
 	txq->socket = socket;
 	txq->dev_id = port->dev->id;
+	txq->wants_destination = port->dev->caps.is_vf;
 	txq->mr_table = &port->dev->mr_table;
 	txq->state = MLX4X_QUEUE_STOPPED;
 	return txq;
