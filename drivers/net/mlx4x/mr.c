@@ -36,8 +36,6 @@
 /* Parts of a pool that are closer than this share a page, or touch. */
 #define MERGE_GAP 4096
 
-#define MAX_POOL_RANGES 512
-
 /* A key of the device, and how many pieces of its region are in use. */
 struct mr_key {
 	struct ibv_mr *ibv;
@@ -61,9 +59,8 @@ struct range {
 };
 
 struct range_list {
-	struct range range[MAX_POOL_RANGES];
+	struct range *range;
 	unsigned int nb;
-	bool overflow;
 };
 
 /* True if a piece continues what the table says of the same region. */
@@ -224,10 +221,6 @@ collect_chunk(struct rte_mempool *mp, void *opaque, struct rte_mempool_memhdr *c
 {
 	struct range_list *list = opaque;
 
-	if (list->nb == MAX_POOL_RANGES) {
-		list->overflow = true;
-		return;
-	}
 	list->range[list->nb].start = (uintptr_t)chunk->addr;
 	list->range[list->nb].end = (uintptr_t)chunk->addr + chunk->len;
 	list->nb++;
@@ -253,22 +246,20 @@ merge_ranges(struct range_list *list)
 static int
 register_chunks(struct mlx4x_dev *dev, struct rte_mempool *mp)
 {
-	struct range_list list = { .nb = 0 };
+	struct range_list list = { .range = calloc(mp->nb_mem_chunks, sizeof(list.range[0])) };
 	unsigned int i;
 	int ret = 0;
 
+	if (list.range == NULL)
+		return -ENOMEM;
 	rte_mempool_mem_iter(mp, collect_chunk, &list);
-	if (list.overflow) {
-		MLX4X_INIT_LOG(ERR, "%s: mempool %s is in more than %u pieces", dev->pci->name,
-			mp->name, MAX_POOL_RANGES);
-		return -E2BIG;
-	}
 	merge_ranges(&list);
 	pthread_mutex_lock(&dev->mr_lock);
 	for (i = 0; i < list.nb && ret == 0; i++)
 		ret = register_range(dev, list.range[i].start,
 			list.range[i].end - list.range[i].start, mp);
 	pthread_mutex_unlock(&dev->mr_lock);
+	free(list.range);
 	return ret;
 }
 
