@@ -284,6 +284,41 @@ test_pool_replaced(void)
 	return echo(new_frame(i), i);
 }
 
+/* A pool in many small pieces that touch each other: one region all the same. */
+static int
+test_pool_in_pieces(void)
+{
+	enum { PIECES = 700, PIECE = 8192, PER_PIECE = 3 };
+	const unsigned int elt_size = sizeof(struct rte_mbuf) + 2176;
+	struct rte_eth_conf conf = { 0 };
+	struct rte_mempool *first = pool, *other;
+	char *memory = rte_malloc(NULL, PIECES * PIECE, PIECE);
+	unsigned int i;
+	long before;
+	int ret;
+
+	CHECK(memory != NULL);
+	other = rte_mempool_create_empty("pieces", PIECES * PER_PIECE, elt_size, 0,
+		sizeof(struct rte_pktmbuf_pool_private), SOCKET_ID_ANY, 0);
+	CHECK(other != NULL);
+	rte_pktmbuf_pool_init(other, NULL);
+	for (i = 0; i < PIECES; i++)
+		CHECK(rte_mempool_populate_iova(other, memory + i * PIECE, RTE_BAD_IOVA, PIECE, NULL,
+			NULL) == PER_PIECE);
+	rte_mempool_obj_iter(other, rte_pktmbuf_init, NULL);
+	before = card_counter("registrations");
+	pool = other;
+	ret = self_start(&conf) == 0 ? echo(new_frame(1), 1) : -1;
+	pool = first;
+	CHECK(ret == 0);
+	CHECK(card_counter("registrations") == before + 1);
+	CHECK(rte_eth_dev_stop(PORT) == 0);
+	CHECK(rte_mempool_in_use_count(other) == 0);
+	rte_mempool_free(other);
+	rte_free(memory);
+	return 0;
+}
+
 /*
  * DPDK's heap grows by pages, which are given back later. Frames in what stays of a
  * region are sent with its key; what went is registered anew when it comes back.
@@ -525,6 +560,7 @@ static const struct self_test tests[] = {
 	{ "unknown_memory", test_unknown_memory },
 	{ "pool_comes_and_goes", test_pool_comes_and_goes },
 	{ "pool_replaced", test_pool_replaced },
+	{ "pool_in_pieces", test_pool_in_pieces },
 	{ "memory_hotplug", test_memory_hotplug },
 	{ "external_pool", test_external_pool },
 	{ "malformed", test_malformed },
