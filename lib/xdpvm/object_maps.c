@@ -140,6 +140,9 @@ map_load(struct xdpvm_map *map)
 {
 	map->fd = map->object->verify == XDPVM_VERIFY_KERNEL ? bpf_map__fd(map->bpf) : -1;
 	map->max_entries = bpf_map__max_entries(map->bpf);
+	/* The prover lets programs write to a lock as to any field: nobody may wait for it then. */
+	if (map->object->verify == XDPVM_VERIFY_INTERNAL)
+		map->lock_end = 0;
 	if (xdpvm_map_ops_of(map->type) == NULL)
 		return 0;	/* refused when a program that is loaded refers to it */
 	if (bpf_map__is_internal(map->bpf)) {

@@ -395,6 +395,26 @@ test_locks(struct engines *engines)
 	CHECK(xdpvm_map_lookup(hash, &key, &value) == 0 && value.sum > 0);
 }
 
+/* Without the kernel's verifier a program may leave anything in a lock: it is none. */
+static void
+test_no_lock(const char *path)
+{
+	struct xdpvm_options options = { .verify = XDPVM_VERIFY_INTERNAL,
+					 .program = "ring_output", .log = say };
+	struct guarded value = { 1, 2, 3 };
+	struct xdpvm_object *object;
+	struct xdpvm_map *map;
+	uint32_t key = 0;
+
+	CHECK(xdpvm_object_open(path, &options, &object) == 0);
+	CHECK(xdpvm_object_load(object) == 0);
+	map = xdpvm_map_find(object, "guarded");
+	CHECK(xdpvm_map_update(map, &key, &value, BPF_F_LOCK) == -EINVAL);
+	CHECK(xdpvm_map_update(map, &key, &value, BPF_ANY) == 0);
+	CHECK(xdpvm_map_lookup(map, &key, &value) == 0 && value.lock == 1);
+	xdpvm_object_close(object);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -418,6 +438,7 @@ main(int argc, char **argv)
 		test_readers(&engines);
 		sched_setaffinity(0, sizeof(all), &all);
 		test_locks(&engines);
+		test_no_lock(argv[1]);
 	}
 	close_engines(&engines);
 	return check_status();
