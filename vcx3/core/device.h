@@ -28,6 +28,7 @@
 #define VCX3_LSO_MAX (256 * 1024) /* bytes of one LSO WQE; software is told 128 KiB */
 
 struct vcx3_mpt {
+	uint32_t key; /* with the bits that the table's size takes off its index */
 	struct vcx3_mpt_attr attr;
 	struct vcx3_map map;
 };

@@ -21,6 +21,7 @@ vcx3_mpt_create(struct vcx3_core *core, uint32_t key, const struct vcx3_mpt_attr
 	mpt = calloc(1, sizeof(*mpt));
 	if (mpt == NULL)
 		return VCX3_EXCEED_LIM;
+	mpt->key = key;
 	mpt->attr = *attr;
 	if (vcx3_map_init(&mpt->map, &core->memory, &attr->object, attr->length,
 			  attr->access & VCX3_ACCESS_LOCAL_WRITE) != 0) {
@@ -68,11 +69,11 @@ vcx3_mpt_query(const struct vcx3_core *core, uint32_t key, struct vcx3_mpt_attr 
 struct vcx3_mpt *
 vcx3_mpt_lookup(const struct vcx3_core *core, uint32_t key, struct vcx3_key_cache *cache)
 {
-	uint32_t index = vcx3_mpt_index(key);
+	struct vcx3_mpt *mpt = core->mpts[vcx3_mpt_index(key) & (core->nb_mpts - 1)];
 
-	if (index >= core->nb_mpts || core->mpts[index] == NULL)
+	if (mpt == NULL || mpt->key != key)
 		return NULL;
-	*cache = (struct vcx3_key_cache){ key, core->mpt_generation, core->mpts[index] };
+	*cache = (struct vcx3_key_cache){ key, core->mpt_generation, mpt };
 	return cache->mpt;
 }
 

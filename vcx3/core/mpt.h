@@ -21,7 +21,11 @@ struct vcx3_mpt_attr {
 	struct vcx3_object object; /**< address a is at offset a - start of it */
 };
 
-/** The table index of a key: its bytes rotated (connectx3-pci.md B.9). */
+/**
+ * The table index of a key: its bytes rotated (connectx3-pci.md B.9). The table takes it modulo
+ * its size; software varies the bits above that with each use of an entry, so that an old key
+ * does not reach a new region.
+ */
 static inline uint32_t
 vcx3_mpt_index(uint32_t key)
 {

@@ -76,7 +76,8 @@ vcx3_cmd_sw2hw_mpt(struct vcx3_pci *pci, struct vcx3_cmd *cmd)
 		attr.object = vcx3_icm_object(mtt_address(context, 0x2f), (uint8_t)log_page,
 					      attr.start & ((UINT64_C(1) << log_page) - 1));
 	}
-	return vcx3_mpt_create(pci->core, vcx3_mpt_key(cmd->modifier), &attr);
+	/* The modifier is the index modulo the table; the context has it whole. */
+	return vcx3_mpt_create(pci->core, vcx3_mpt_key(be32_at(context, 0x08)), &attr);
 }
 
 enum vcx3_status

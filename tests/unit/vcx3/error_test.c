@@ -111,7 +111,10 @@ test_send_errors(void)
 	run_bad(&wqe, 0x4e, 2, VCX3_EVENT_INVALID_REQUEST);
 }
 
-/* Another PD's key, the edges of a region, a key that is gone. */
+/*
+ * Another PD's key, the edges of a region, a key that is gone, and one whose entry is in
+ * use again under a key that differs above the size of the table.
+ */
 static void
 test_keys(void)
 {
@@ -119,18 +122,20 @@ test_keys(void)
 	uint32_t key = vcx3_mpt_key(99), len;
 	struct rig_wqe wqe;
 
-	for (int turn = 0; turn < 5; turn++) {
-		bool is_good = turn == 1;
+	for (int turn = 0; turn < 7; turn++) {
+		uint32_t live = turn < 5 ? key : vcx3_mpt_key(99 | 1u << 24);
+		bool is_good = turn == 1 || turn == 6;
 
 		setup();
 		attr.pd = RIG_PD + (turn == 0);
 		attr.start = (uintptr_t)b.data;
 		attr.object = vcx3_object_flat(b.data);
-		CHECK_EQUAL(vcx3_mpt_create(b.rig.core, key, &attr), VCX3_OK);
-		CHECK_EQUAL(vcx3_mpt_create(b.rig.core, key, &attr), VCX3_BAD_INDEX);
+		CHECK_EQUAL(vcx3_mpt_create(b.rig.core, live, &attr), VCX3_OK);
+		CHECK_EQUAL(vcx3_mpt_create(b.rig.core, live, &attr), VCX3_BAD_INDEX);
 		CHECK_EQUAL(vcx3_counters_get(b.rig.core)->registered_bytes, RIG_ARENA + 128);
 		rig_wqe_start(&wqe);
-		rig_wqe_data(&wqe, key, b.data + 128 - 60 + (turn == 2) - (turn == 3) * 69, 60);
+		rig_wqe_data(&wqe, turn == 6 ? live : key,
+			     b.data + 128 - 60 + (turn == 2) - (turn == 3) * 69, 60);
 		if (turn == 4) { /* used once, then voided */
 			rig_post_send(&b.qp, &wqe, 0x0a, 0x0c);
 			rig_run(&b.rig);
