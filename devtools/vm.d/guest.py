@@ -109,6 +109,7 @@ def build_root(kernel, cache):
     for provider in pathlib.Path("/usr/lib/x86_64-linux-gnu/libibverbs").glob("libmlx4-*"):
         root.copy(provider)
     root.copy("/usr/lib/x86_64-linux-gnu/libgcc_s.so.1")
+    root.copy("/usr/libexec/coreutils/libstdbuf.so")
     root.data("/etc/modprobe.d/mlx4.conf", b"options mlx4_core log_num_mgm_entry_size=-1\n")
     root.data("/etc/passwd", b"root:x:0:0:root:/root:/bin/sh\n")
     root.modules(kernel.root, kernel.release, MODULES)

@@ -94,7 +94,8 @@ class Initramfs:
 def libraries(program):
     """The shared objects that the loader would take, the loader included."""
     listing = subprocess.run(["ldd", program], capture_output=True, text=True, check=False).stdout
-    return re.findall(r"(?:=> |^\t)(/\S+) \(0x", listing, re.M)
+    return [os.path.normpath(path)
+            for path in re.findall(r"(?:=> |^\t)(/\S+) \(0x", listing, re.M)]
 
 
 def _write_entry(file, number, path, mode, content):
