@@ -19,18 +19,24 @@ check()
 	fi
 }
 
+# Seconds since the guest booted.
+uptime_s()
+{
+	cut -d. -f1 /proc/uptime
+}
+
 # wait_for SECONDS COMMAND...: the command must succeed within that time.
 wait_for()
 {
-	tries=$(($1 * 10))
+	end=$(($(uptime_s) + $1))
 	shift
-	while [ $tries -gt 0 ]; do
-		"$@" > /dev/null 2>&1 && return 0
+	until "$@" > /dev/null 2>&1; do
+		if [ "$(uptime_s)" -ge $end ]; then
+			echo "waited in vain for: $*"
+			return 1
+		fi
 		sleep 0.1
-		tries=$((tries - 1))
 	done
-	echo "waited in vain for: $*"
-	return 1
 }
 
 finish()
