@@ -8,12 +8,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/if_tun.h>
 #include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "batch.h"
@@ -121,6 +123,17 @@ static const struct vcx3_wire_ops tap_ops = {
 	.close = tap_close,
 };
 
+/* Whether the kernel would let this process make an interface. */
+static bool
+may_create(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
+
+	return syscall(SYS_capget, &header, data) == 0 &&
+		data[0].effective >> CAP_NET_ADMIN & 1;
+}
+
 VCX3_WIRE_CHECK(tap)
 {
 	if (if_nametoindex(spec->name) != 0)
@@ -130,6 +143,10 @@ VCX3_WIRE_CHECK(tap)
 	if (access(DEVICE, R_OK | W_OK) != 0)
 		return vcx3_wire_refuse(reason, size, errno, "wire tap:%s: cannot use %s: %s",
 			spec->name, DEVICE, strerror(errno));
+	if (!may_create())
+		return vcx3_wire_refuse(reason, size, EPERM,
+			"wire tap:%s: cannot create the interface (needs CAP_NET_ADMIN): %s",
+			spec->name, strerror(EPERM));
 	return 0;
 }
 
