@@ -42,9 +42,7 @@ uv_host_open(struct uv_card *card)
 
 			uv_say("--netdev tap: cannot get %s from the launcher: %s", netdev->name,
 			       strerror(-ret));
-			while (i-- > 0)
-				if (card->host_fd[i] >= 0)
-					uv_real()->close(card->host_fd[i]);
+			uv_host_close(card);
 			return ret;
 		}
 	}
