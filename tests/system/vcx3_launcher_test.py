@@ -153,6 +153,26 @@ def test_mount(bed):
     check_equal(bed.leftovers(), [], "left behind")
 
 
+def test_what_needs_root(bed):
+    """Another user is told so before anything is made; the rest works for everybody."""
+    bed.require_root()
+    os.chmod(bed.dir, 0o777)
+    become = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    if bed.run(*become, "test", "-x", bed.vcx3).returncode != 0:
+        raise testbed.Skip("another user cannot reach the build folder")
+    user = [*become, bed.vcx3]
+    env = {**os.environ, "TMPDIR": bed.dir}
+    for options in (["--mount"], ["--netdev", "tap"], ["--wire", "1=packet:lo"],
+                    ["--wire", "1=tap:uvx0"]):
+        done = bed.run(*user, "--ports", "1", *options, "--", "true", env=env)
+        check_equal(done.returncode, 2, f"exit status of {options}: {done.stderr}")
+        check("Operation not permitted" in done.stderr and "needs" in done.stderr,
+              f"{options}: {done.stderr}")
+    done = bed.run(*user, "--", "ibv_devinfo", env=env)
+    check("mlx4_0" in done.stdout, f"the card of another user: {done.stdout}{done.stderr}")
+    check_equal(bed.leftovers(), [], "left behind")
+
+
 def test_truncated_pcap(bed):
     with open(bed.path("short.pcap"), "wb") as file:
         file.write(bytes.fromhex("d4c3b2a1020004000000000000000000ffff000001000000"))
