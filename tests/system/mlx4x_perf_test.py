@@ -10,6 +10,8 @@ from lib import bed as testbed
 from lib.bed import Skip, build_dir, check, check_equal
 
 PERF = os.path.join(build_dir(), "app", "mlx4x-perf", "mlx4x-perf")
+REPORT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "app", "mlx4x-perf",
+                      "mlx4x-perf-report")
 FEW = ["--rounds", "3", "--packets", "4096", "--no-huge"]
 
 
@@ -76,9 +78,30 @@ def test_sweep(bed):
     _, results = compare(bed, "--sweep", "--scenario", "rx-free", "--burst", "32", "--ring", "512",
                          "--frame", "60,1514", "--queues", "1,2", "--flows", "16",
                          "--layout", "mbuf,packed", "--cqe-size", "64,32")
+    report = bed.run(REPORT, bed.path("result.json"))
+    check_equal(report.returncode, 0, f"exit status of the report ({report.stderr})")
+    check_equal(report.stdout.count("<svg"), 4, "plots: one for each list of two")
+    check_equal(report.stdout.count("<tr>"), 1 + len(results), "rows with their head")
+    check("http" not in report.stdout, "the report needs the network")
     check_equal([(r["frame"], r["queues"], r["layout"], r["cqe_size"]) for r in results],
                 [(60, 1, "mbuf", 64), (1514, 1, "mbuf", 64), (60, 2, "mbuf", 64),
                  (60, 1, "packed", 64), (60, 1, "mbuf", 32)], "points")
+
+
+def test_count(bed):
+    """Instructions repeat: ours need clearly fewer than the stock driver for the same work."""
+    if bed.run("which", "valgrind").returncode != 0:
+        raise Skip("needs valgrind")
+    path = bed.path("count.json")
+    wanted = {"tx": 2.2, "hook-touch-drop": 2.8}
+    done = bed.run(PERF, "count", "--json", path, "--packets", "2048", "--scenario",
+                   ",".join(wanted), timeout=120)
+    check_equal(done.returncode, 0, f"exit status of count ({done.stderr})")
+    with open(path, encoding="utf-8") as file:
+        ratios = {result["scenario"]: result["ratio"] for result in json.load(file)}
+    check_equal(sorted(ratios), sorted(wanted), "results")
+    for name, least in wanted.items():
+        check(ratios[name] >= least, f"{name}: {ratios[name]} times as many, want {least}")
 
 
 def test_refusals(bed):
