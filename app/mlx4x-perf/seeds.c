@@ -123,7 +123,7 @@ start_workers(struct perf_child *children, const struct perf_options *options, c
 		point.at[PERF_FRAME] = places[i].frame;
 		point.at[PERF_LAYOUT] = places[i].layout;
 		here.cold_data = places[i].cold_data;
-		here.no_huge = places[i].no_huge;
+		here.no_huge |= places[i].no_huge;
 		ret = perf_child_start(&children[i], &here, perf_ours(options), &point, reason,
 			size);
 	}

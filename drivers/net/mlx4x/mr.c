@@ -243,17 +243,28 @@ merge_ranges(struct range_list *list)
 	list->nb = out + 1;
 }
 
+/* The pieces of a pool, those that follow each other as one; to be freed. */
+static int
+collect_ranges(struct rte_mempool *mp, struct range_list *list)
+{
+	list->nb = 0;
+	list->range = calloc(mp->nb_mem_chunks, sizeof(list->range[0]));
+	if (list->range == NULL)
+		return -ENOMEM;
+	rte_mempool_mem_iter(mp, collect_chunk, list);
+	merge_ranges(list);
+	return 0;
+}
+
 static int
 register_chunks(struct mlx4x_dev *dev, struct rte_mempool *mp)
 {
-	struct range_list list = { .range = calloc(mp->nb_mem_chunks, sizeof(list.range[0])) };
+	struct range_list list;
+	int ret = collect_ranges(mp, &list);
 	unsigned int i;
-	int ret = 0;
 
-	if (list.range == NULL)
-		return -ENOMEM;
-	rte_mempool_mem_iter(mp, collect_chunk, &list);
-	merge_ranges(&list);
+	if (ret != 0)
+		return ret;
 	pthread_mutex_lock(&dev->mr_lock);
 	for (i = 0; i < list.nb && ret == 0; i++)
 		ret = register_range(dev, list.range[i].start,
@@ -296,18 +307,20 @@ has_pinned_buffers(struct rte_mempool *mp)
 static struct range
 part_of(struct rte_mempool *mp, uintptr_t start, size_t len)
 {
-	struct range_list list = { .nb = 0 };
+	struct range part = { .start = start, .end = start + len };
 	struct page_pool_geometry geometry;
+	struct range_list list;
 	unsigned int i;
 
-	if (page_pool_geometry_get(mp, &geometry) == 0 && geometry.map_unit == 0)
-		rte_mempool_mem_iter(mp, collect_chunk, &list);
-	merge_ranges(&list);
+	if (page_pool_geometry_get(mp, &geometry) != 0 || geometry.map_unit != 0 ||
+	    collect_ranges(mp, &list) != 0)
+		return part;
 	for (i = 0; i < list.nb; i++) {
 		if (list.range[i].start <= start && start + len <= list.range[i].end)
-			return list.range[i];
+			part = list.range[i];
 	}
-	return (struct range){ .start = start, .end = start + len };
+	free(list.range);
+	return part;
 }
 
 /* The key of a pool that covers a range, or NULL. mr_lock is held. */
