@@ -399,7 +399,10 @@ int xdpvm_map_update_map(struct xdpvm_map *map, const void *key, struct xdpvm_ma
 /** Pins the kernel's map. @return 0 or a negative errno; -ENOTSUP when there is no kernel map. */
 int xdpvm_map_pin(struct xdpvm_map *map, const char *path);
 
-/* Readers of ring buffers, perf buffers and the trace log are declared in xdpvm_events.h. */
+/*
+ * Readers of ring buffers, perf buffers and the trace log are declared in xdpvm_events.h, kernel
+ * maps kept in step in xdpvm_sync.h, several programs on one hook in xdpvm_chain.h.
+ */
 
 #ifdef __cplusplus
 }
