@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * CPUMAP: threads by CPU number; the value is a struct bpf_cpumap_val or its first field alone, the
- * queue size, which is the embedder's to honour. A second program per entry is refused.
+ * queue size, which is the embedder's to honour, as is the second program.
  */
 #include "map_types.h"
 #include "redirect.h"
@@ -30,9 +30,8 @@ cpumap_copy_in(struct xdpvm_map *map, const void *key, const void *value, uint64
 	memcpy(&entry, value, map->value_size);
 	if (entry.qsize > MAX_QUEUE_SIZE)
 		return -EOVERFLOW;
-	if (entry.bpf_prog.fd > 0)
+	if (!xdpvm_entry_place(map, entry.bpf_prog.fd, &entry.bpf_prog.id))
 		return -EINVAL;
-	entry.bpf_prog.id = 0;
 	memcpy(&cell, &entry, sizeof(cell));
 	__atomic_store_n(xdpvm_cell(map, index), cell, __ATOMIC_RELAXED);
 	return 0;
@@ -42,13 +41,17 @@ static long
 cpumap_redirect(struct xdpvm_map *map, uint64_t key, uint64_t flags, struct xdpvm_buff *buff)
 {
 	uint32_t cpu = key;
+	const uint64_t *cell = xdpvm_cells_lookup(map, &cpu, buff);
 	struct xdpvm_redirect target = {
 		.kind = XDPVM_REDIRECT_CPU,
-		.value = xdpvm_cells_lookup(map, &cpu, buff),
+		.value = cell,
 		.key = key,
 		.target = cpu,
 	};
 
+	if (cell != NULL)	/* the program is the upper half of bpf_cpumap_val */
+		target.prog = xdpvm_map_entry_prog(map,
+			__atomic_load_n(cell, __ATOMIC_RELAXED) >> 32);
 	return xdpvm_redirect_to(map, buff, flags, 0, &target);
 }
 

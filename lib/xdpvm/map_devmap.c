@@ -2,7 +2,7 @@
 /*
  * DEVMAP and DEVMAP_HASH: interfaces by index or by key. The value is a struct bpf_devmap_val or
  * its first field alone, the ifindex, which is not looked up here: the embedder knows its devices.
- * A second program per entry is refused.
+ * The second program of an entry is the embedder's to run.
  */
 #include "hash_table.h"
 #include "map_types.h"
@@ -10,16 +10,13 @@
 
 #define DEVMAP_FLAGS (BPF_F_NUMA_NODE | BPF_F_RDONLY | BPF_F_WRONLY)
 
-/* The value as entries keep it; false when there is a program in it. */
+/* The value as entries keep it; false when its program is not one of the object's. */
 static bool
 value_parse(const struct xdpvm_map *map, const void *value, struct bpf_devmap_val *entry)
 {
 	*entry = (struct bpf_devmap_val){ 0 };
 	memcpy(entry, value, map->value_size);
-	if (entry->bpf_prog.fd > 0)
-		return false;
-	entry->bpf_prog.id = 0;
-	return true;
+	return xdpvm_entry_place(map, entry->bpf_prog.fd, &entry->bpf_prog.id);
 }
 
 static int
@@ -45,19 +42,21 @@ devmap_copy_in(struct xdpvm_map *map, const void *key, const void *value, uint64
 	return 0;
 }
 
-/* The ifindex is read once: the entry may go away under us, which leaves a zero. */
+/* The entry is read once: it may go away under us, which leaves a zero. */
 static long
 redirect_to_entry(struct xdpvm_map *map, uint64_t key, uint64_t flags, struct xdpvm_buff *buff,
-		  const uint32_t *ifindex)
+		  const void *value)
 {
-	uint32_t number = ifindex != NULL ? __atomic_load_n(ifindex, __ATOMIC_RELAXED) : 0;
-	struct xdpvm_redirect target = {
-		.kind = XDPVM_REDIRECT_DEV,
-		.value = number != 0 ? ifindex : NULL,
-		.key = key,
-		.target = number,
-	};
+	uint64_t word = value != NULL ? __atomic_load_n((const uint64_t *)value, __ATOMIC_RELAXED) : 0;
+	struct bpf_devmap_val entry;
+	struct xdpvm_redirect target = { .kind = XDPVM_REDIRECT_DEV, .key = key };
 
+	memcpy(&entry, &word, sizeof(entry));
+	if (entry.ifindex != 0) {
+		target.value = value;
+		target.target = entry.ifindex;
+		target.prog = xdpvm_map_entry_prog(map, entry.bpf_prog.id);
+	}
 	return xdpvm_redirect_to(map, buff, flags, BPF_F_BROADCAST | BPF_F_EXCLUDE_INGRESS,
 				 &target);
 }

@@ -2,7 +2,46 @@
 /* The array of cells behind DEVMAP, CPUMAP and XSKMAP; see redirect.h. */
 #include <stdlib.h>
 
+#include "object.h"
 #include "redirect.h"
+
+#define REF_BASE 0x40000000	/* above every descriptor */
+
+int
+xdpvm_prog_ref(const struct xdpvm_prog *prog)
+{
+	const struct xdpvm_prog *other;
+	int place = 1;
+
+	for (other = prog->object->progs; other != prog; other = other->next)
+		place++;
+	return REF_BASE + place;
+}
+
+bool
+xdpvm_entry_place(const struct xdpvm_map *map, int fd, uint32_t *place)
+{
+	const struct xdpvm_prog *prog = map->object != NULL ? map->object->progs : NULL;
+
+	*place = 0;
+	if (fd <= 0)
+		return true;
+	for (*place = 1; prog != NULL; prog = prog->next, (*place)++) {
+		if (fd == prog->fd || (uint32_t)fd == REF_BASE + *place)
+			return true;
+	}
+	return false;
+}
+
+struct xdpvm_prog *
+xdpvm_map_entry_prog(const struct xdpvm_map *map, uint32_t id)
+{
+	struct xdpvm_prog *prog = id != 0 && map->object != NULL ? map->object->progs : NULL;
+
+	while (prog != NULL && --id != 0)
+		prog = prog->next;
+	return prog;
+}
 
 int
 xdpvm_cells_init(struct xdpvm_map *map, bool value_8, uint32_t flags_allowed)

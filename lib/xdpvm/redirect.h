@@ -33,6 +33,13 @@ xdpvm_redirect_to(struct xdpvm_map *map, struct xdpvm_buff *buff, uint64_t flags
 	return XDP_REDIRECT;
 }
 
+/*
+ * Second programs of entries: in a value that comes in, bpf_prog.fd is the kernel's descriptor or
+ * xdpvm_prog_ref() of a program of the same object. What is kept, and goes out as bpf_prog.id, is
+ * its place in the object, from 1; 0 is none. False when there is no such program.
+ */
+bool xdpvm_entry_place(const struct xdpvm_map *map, int fd, uint32_t *place);
+
 /* Cells: key_size 4; value_size 4 or, with value_8, 8. A cell of zero is empty. */
 int xdpvm_cells_init(struct xdpvm_map *map, bool value_8, uint32_t flags_allowed);
 void xdpvm_cells_fini(struct xdpvm_map *map);

@@ -62,6 +62,7 @@ enum xdpvm_redirect_kind {
 
 struct xdpvm_redirect {
 	struct xdpvm_map *map;	/**< NULL for XDPVM_REDIRECT_IFINDEX */
+	struct xdpvm_prog *prog;	/**< of the entry, for the embedder to run there, or NULL */
 	const void *value;	/**< the map's value (bpf_devmap_val, bpf_cpumap_val) or NULL */
 	uint64_t key;
 	uint32_t target;
@@ -284,6 +285,12 @@ struct xdpvm_source {
 /** @return false when the object's BTF does not tell. */
 bool xdpvm_prog_source(const struct xdpvm_prog *prog, uint32_t insn, struct xdpvm_source *source);
 
+/**
+ * What names the program in the bpf_prog.fd of a DEVMAP's or CPUMAP's value, besides the kernel's
+ * own descriptor: a number above 0, for maps of the same object only.
+ */
+int xdpvm_prog_ref(const struct xdpvm_prog *prog);
+
 /** Native code: one program run; returns what the program returned, which may be no XDP action. */
 typedef uint64_t (*xdpvm_entry_fn)(struct xdpvm_buff *buff);
 
@@ -395,6 +402,12 @@ int xdpvm_map_update_prog(struct xdpvm_map *map, uint32_t index, struct xdpvm_pr
 /** Puts a map into an ARRAY_OF_MAPS or HASH_OF_MAPS; the inner map's object must outlive that. */
 int xdpvm_map_update_map(struct xdpvm_map *map, const void *key, struct xdpvm_map *inner,
 			 uint64_t flags);
+
+/**
+ * The second program of an entry, by the bpf_prog.id of a value that xdpvm_map_lookup() copied out
+ * of a DEVMAP or CPUMAP. NULL for id 0.
+ */
+struct xdpvm_prog *xdpvm_map_entry_prog(const struct xdpvm_map *map, uint32_t id);
 
 /** Pins the kernel's map. @return 0 or a negative errno; -ENOTSUP when there is no kernel map. */
 int xdpvm_map_pin(struct xdpvm_map *map, const char *path);

@@ -70,6 +70,7 @@ static bool stopped[NB_PORTS];
 struct places {
 	unsigned int at[NB_PORTS];	/* frames, by port */
 	bool wrong;			/* a frame that is not the one sent */
+	uint8_t mark;			/* what a second program wrote into the last one */
 };
 
 static void
@@ -82,6 +83,7 @@ collect(struct places *places, uint16_t port, uint16_t number)
 	for (i = 0; i < n; i++) {
 		const uint8_t *data = rte_pktmbuf_mtod(pkts[i], const uint8_t *);
 
+		places->mark = data[30];
 		places->wrong |= pkts[i]->pkt_len != FRAME || data[12] != 0x88 ||
 			memcmp(data + 14, &number, sizeof(number)) != 0 || data[FRAME - 1] != 0x5a;
 	}
@@ -336,6 +338,45 @@ test_broadcast(void)
 	return 0;
 }
 
+/* An entry with a second program, by its name. */
+static int
+set_entry(const char *map, uint32_t key, uint32_t value, const char *prog)
+{
+	uint32_t entry[2] = { value, 0 };
+
+	if (prog != NULL)
+		entry[1] = xdpvm_prog_ref(xdpvm_prog_find(object, prog));
+	return xdpvm_map_update(xdpvm_map_find(object, map), &key, entry, BPF_ANY);
+}
+
+/* Programs in the entries: on the way out, for each target by itself. */
+static int
+test_egress_programs(void)
+{
+	uint64_t dropped = counter(PORT, "rx_xdp_redirect_dropped");
+	struct places places;
+
+	CHECK(set_entry("ports_prog", 0, kernel_ifindex(OTHER), "xdp_at_port") == 0);
+	CHECK(set_entry("ports_prog", 1, RTE_PMD_MLX4X_XDP_IFINDEX(RING_PORT), NULL) == 0);
+	CHECK(order(6, 0, 0) == 0);
+	places = send_one(2);
+	CHECK(comes_to(places, 0, 1, 0) && places.mark == 0xa1);
+	CHECK(comes_to(send_one(3), 0, 0, 0));
+	CHECK(counter(PORT, "rx_xdp_redirect_dropped") == dropped + 1 && adds_up());
+	CHECK(order(6, 0, BPF_F_BROADCAST) == 0);
+	places = send_one(3);	/* the ring gets it as it was */
+	CHECK(comes_to(places, 0, 0, 1) && places.mark == 0x5a);
+	CHECK(comes_to(send_one(4), 0, 1, 1));
+	CHECK(set_entry("ports_prog", 1, RTE_PMD_MLX4X_XDP_IFINDEX(RING_PORT), "xdp_at_port") == 0);
+	CHECK(comes_to(send_one(5), 0, 0, 0));
+	CHECK(comes_to(send_one(6), 0, 1, 1));
+	CHECK(set_entry("ports_prog", 0, kernel_ifindex(OTHER), NULL) == 0);
+	places = send_one(7);
+	CHECK(comes_to(places, 0, 1, 0) && places.mark == 0x5a);
+	CHECK(adds_up());
+	return 0;
+}
+
 static int
 test_xskmap(void)
 {
@@ -502,6 +543,7 @@ test_ports(void)
 		{ "mtu_of_the_target", test_mtu_of_the_target },
 		{ "devmaps", test_devmaps },
 		{ "broadcast", test_broadcast },
+		{ "egress_programs", test_egress_programs },
 		{ "xskmap", test_xskmap },
 		{ "target_is_closed", test_target_is_closed },
 	};

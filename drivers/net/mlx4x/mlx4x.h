@@ -142,6 +142,8 @@ extern uint8_t *mlx4x_uar[MLX4X_MAX_DEVICES];
 	X(xdp_tx_full, "xdp_tx_full", "of these, dropped because the send ring was full") \
 	X(xdp_redirect, "xdp_redirect", "of these, handed to another place") \
 	X(xdp_redirect_fail, "xdp_redirect_fail", "of these, dropped on the way elsewhere") \
+	X(xdp_redirect_dropped, "xdp_redirect_dropped", "redirected, then dropped by the program of " \
+		"the entry") \
 	X(xdp_redirect_unknown, "xdp_redirect_unknown", "failed: there is no such target, or " \
 		"it is stopped") \
 	X(xdp_redirect_full, "xdp_redirect_full", "failed: the target has no room") \

@@ -251,6 +251,7 @@ finish_redirects(struct mlx4x_xdp *xdp)
 
 	mlx4x_xdp_redirect_flush(xdp);
 	stats->xdp_redirect += xdp->nb_redirect;
+	stats->xdp_redirect_dropped += xdp->nb_redirect_dropped;
 	stats->xdp_redirect_unknown += fail[MLX4X_XDP_UNKNOWN];
 	stats->xdp_redirect_full += fail[MLX4X_XDP_FULL];
 	stats->xdp_redirect_too_long += fail[MLX4X_XDP_TOO_LONG];
@@ -258,6 +259,7 @@ finish_redirects(struct mlx4x_xdp *xdp)
 		fail[MLX4X_XDP_TOO_LONG];
 	memset(fail, 0, sizeof(xdp->nb_redirect_fail));
 	xdp->nb_redirect = 0;
+	xdp->nb_redirect_dropped = 0;
 }
 
 /* Counters, frames to send, new addresses to the device. */

@@ -43,6 +43,7 @@ enum mlx4x_xdp_reason {
 	MLX4X_XDP_TOO_LONG,	/* for the MTU of the target */
 	MLX4X_XDP_NB_REASONS,
 	MLX4X_XDP_TAKEN = MLX4X_XDP_NB_REASONS,	/* it did not fail */
+	MLX4X_XDP_DROPPED,	/* nor did this: the program of the entry kept it */
 };
 
 /* Frames that one burst may hold back for one place. */
@@ -92,6 +93,7 @@ struct mlx4x_xdp {
 	bool filters_loopback;		/* a VF hears its own multicast */
 	struct mlx4x_xdp_outs *outs;
 	uint32_t nb_redirect;		/* frames of the burst under way */
+	uint32_t nb_redirect_dropped;	/* of these */
 	uint32_t nb_redirect_fail[MLX4X_XDP_NB_REASONS];
 	struct mlx4x_xdp_batch batch;
 	struct page_pool_cache cache;

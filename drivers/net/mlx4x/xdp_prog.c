@@ -129,16 +129,36 @@ load_and_serve(struct xdpvm_object *object, const char *pin_dir)
 	return ret == 0 && pin_dir != NULL ? xdpvm_sync_start(object, 0) : ret;
 }
 
+/* Sections of programs for entries of maps: they judge no frame that comes in. */
+static bool
+is_for_entries(const struct xdpvm_prog *prog)
+{
+	const char *section = xdpvm_prog_section(prog);
+
+	return strncmp(section, "xdp/devmap", strlen("xdp/devmap")) == 0 ||
+		strncmp(section, "xdp/cpumap", strlen("xdp/cpumap")) == 0;
+}
+
+static struct xdpvm_prog *
+next_entry(struct xdpvm_object *object, const struct xdpvm_prog *prog)
+{
+	struct xdpvm_prog *next = xdpvm_prog_next(object, prog);
+
+	while (next != NULL && is_for_entries(next))
+		next = xdpvm_prog_next(object, next);
+	return next;
+}
+
 /* The only program of a loaded object, or the one that was named. */
 static struct xdpvm_prog *
 only_prog(const struct mlx4x_port *port, const struct mlx4x_xdp_load *load,
 	struct xdpvm_object *object)
 {
-	struct xdpvm_prog *prog = xdpvm_prog_next(object, NULL);
+	struct xdpvm_prog *prog = next_entry(object, NULL);
 
 	if (prog == NULL) {
 		mlx4x_xdp_refuse(port, ENOENT, "%s holds no XDP program", load->path);
-	} else if (xdpvm_prog_next(object, prog) != NULL && load->options.section == NULL &&
+	} else if (next_entry(object, prog) != NULL && load->options.section == NULL &&
 			load->options.function == NULL) {
 		/* The first, as xdp-loader takes it. */
 		MLX4X_LOG(port, NOTICE, "%s holds several programs: taking %s", load->path,

@@ -130,13 +130,32 @@ check_port(const struct mlx4x_xdp_out *out, uint32_t len)
 	return MLX4X_XDP_TAKEN;
 }
 
+/* The program of a DEVMAP entry, on the frame as it is about to leave. False: it stays. */
+static bool
+lets_out(struct mlx4x_xdp *xdp, const struct mlx4x_xdp_out *out, struct xdpvm_prog *prog)
+{
+	uint32_t action;
+
+	if (prog == NULL)
+		return true;
+	xdp->buff.egress_ifindex = out->ifindex;
+	action = xdpvm_run(prog, &xdp->buff);
+	xdp->buff.egress_ifindex = 0;
+	if (action != XDP_PASS)
+		xdp->nb_redirect_dropped++;
+	return action == XDP_PASS && length(xdp) >= MLX4X_TX_MIN_LEN;
+}
+
 static enum mlx4x_xdp_reason
-to_port(struct mlx4x_xdp *xdp, struct mlx4x_xdp_out *out, struct rte_mbuf *page)
+to_port(struct mlx4x_xdp *xdp, struct mlx4x_xdp_out *out, struct rte_mbuf *page,
+	struct xdpvm_prog *prog)
 {
 	enum mlx4x_xdp_reason reason = check_port(out, length(xdp));
 
 	if (reason != MLX4X_XDP_TAKEN)
 		return reason;
+	if (!lets_out(xdp, out, prog))
+		return MLX4X_XDP_DROPPED;
 	return out->txq != NULL ? to_own_driver(out, page, xdp->buff.data, length(xdp)) :
 		to_ethdev(xdp, out, page);
 }
@@ -151,13 +170,28 @@ send_copy(struct mlx4x_xdp *xdp, struct mlx4x_xdp_out *out, struct rte_mbuf *cop
 	return rte_eth_tx_burst(out->port_id, out->tx_queue, &copy, 1) == 1;
 }
 
+/* The frame under judgement moves into another page, at the same place. */
+static void
+move_frame(struct mlx4x_xdp *xdp, const struct rte_mbuf *from, const struct rte_mbuf *to)
+{
+	ptrdiff_t distance = (uint8_t *)to->buf_addr - (uint8_t *)from->buf_addr;
+	struct xdpvm_buff *buff = &xdp->buff;
+
+	rte_memcpy(buff->data + distance, buff->data, length(xdp));
+	buff->data += distance;
+	buff->data_end += distance;
+	buff->data_meta += distance;
+	buff->hard_start += distance;
+	buff->frame_end += distance;
+}
+
 /* A copy of the frame under judgement, for one more target. */
 static void
-copy_to_port(struct mlx4x_xdp *xdp, struct mlx4x_xdp_out *out, const struct rte_mbuf *page)
+copy_to_port(struct mlx4x_xdp *xdp, struct mlx4x_xdp_out *out, const struct rte_mbuf *page,
+	struct xdpvm_prog *prog)
 {
-	const struct xdpvm_buff *buff = &xdp->buff;
+	const struct xdpvm_buff saved = xdp->buff;
 	struct rte_mbuf *copy;
-	uint8_t *data;
 	bool taken;
 
 	if (check_port(out, length(xdp)) != MLX4X_XDP_TAKEN)
@@ -165,34 +199,50 @@ copy_to_port(struct mlx4x_xdp *xdp, struct mlx4x_xdp_out *out, const struct rte_
 	copy = mlx4x_xdp_take_page(xdp);
 	if (copy == NULL)
 		return;
-	data = (uint8_t *)copy->buf_addr + (buff->data - (const uint8_t *)page->buf_addr);
-	rte_memcpy(data, buff->data, length(xdp));
-	if (out->txq != NULL)
-		taken = to_own_driver(out, copy, data, length(xdp)) == MLX4X_XDP_TAKEN;
+	move_frame(xdp, page, copy);
+	if (!lets_out(xdp, out, prog))
+		taken = false;
+	else if (out->txq != NULL)
+		taken = to_own_driver(out, copy, xdp->buff.data, length(xdp)) == MLX4X_XDP_TAKEN;
 	else
 		taken = send_copy(xdp, out, copy);
 	if (!taken)
 		rte_mbuf_raw_free(copy);
+	xdp->buff = saved;
 }
 
-/* The next target of a broadcast, NULL behind the last. */
-static struct mlx4x_xdp_out *
-next_out(struct mlx4x_xdp *xdp, uint32_t *key, bool *first)
-{
-	const struct xdpvm_redirect *redirect = &xdp->buff.redirect;
-	struct bpf_devmap_val value;
+/* A target of a broadcast. */
+struct target {
 	struct mlx4x_xdp_out *out;
+	struct xdpvm_prog *prog;
+};
 
-	while (xdpvm_map_next_key(redirect->map, *first ? NULL : key, key) == 0) {
-		*first = false;
+/* A walk over the entries of a DEVMAP. */
+struct walk {
+	struct xdpvm_redirect redirect;	/* as the program left it; programs of entries run */
+	uint32_t key;
+	bool started;
+};
+
+/* The next target that there is; false behind the last. */
+static bool
+next_target(struct mlx4x_xdp *xdp, struct walk *walk, struct target *target)
+{
+	struct xdpvm_map *map = walk->redirect.map;
+	struct bpf_devmap_val value;
+
+	while (xdpvm_map_next_key(map, walk->started ? &walk->key : NULL, &walk->key) == 0) {
+		walk->started = true;
 		memset(&value, 0, sizeof(value));
-		if (xdpvm_map_lookup(redirect->map, key, &value) != 0)
+		if (xdpvm_map_lookup(map, &walk->key, &value) != 0)
 			continue;
-		out = find_out(xdp, value.ifindex);
-		if (out != NULL && !(out == &xdp->own && redirect->flags & BPF_F_EXCLUDE_INGRESS))
-			return out;
+		target->out = find_out(xdp, value.ifindex);
+		target->prog = xdpvm_map_entry_prog(map, value.bpf_prog.id);
+		if (target->out != NULL && !(target->out == &xdp->own &&
+				walk->redirect.flags & BPF_F_EXCLUDE_INGRESS))
+			return true;
 	}
-	return NULL;
+	return false;
 }
 
 /*
@@ -203,16 +253,14 @@ next_out(struct mlx4x_xdp *xdp, uint32_t *key, bool *first)
 static enum mlx4x_xdp_reason
 broadcast(struct mlx4x_xdp *xdp, struct rte_mbuf *page)
 {
-	struct mlx4x_xdp_out *next, *out;
-	bool first = true;
-	uint32_t key = 0;
+	struct walk walk = { .redirect = xdp->buff.redirect };
+	struct target target, next;
 
-	out = next_out(xdp, &key, &first);
-	while (out != NULL && (next = next_out(xdp, &key, &first)) != NULL) {
-		copy_to_port(xdp, out, page);
-		out = next;
-	}
-	return to_port(xdp, out, page);
+	if (!next_target(xdp, &walk, &target))
+		return MLX4X_XDP_UNKNOWN;
+	for (; next_target(xdp, &walk, &next); target = next)
+		copy_to_port(xdp, target.out, page, target.prog);
+	return to_port(xdp, target.out, page, target.prog);
 }
 
 /* The queue size of the entry bounds the ring. */
@@ -234,7 +282,7 @@ hand_on(struct mlx4x_xdp *xdp, struct rte_mbuf *page)
 	switch (redirect->kind) {
 	case XDPVM_REDIRECT_IFINDEX:
 	case XDPVM_REDIRECT_DEV:
-		return to_port(xdp, find_out(xdp, redirect->target), page);
+		return to_port(xdp, find_out(xdp, redirect->target), page, redirect->prog);
 	case XDPVM_REDIRECT_DEV_ALL:
 		return broadcast(xdp, page);
 	case XDPVM_REDIRECT_CPU:
@@ -251,12 +299,12 @@ mlx4x_xdp_redirect(struct mlx4x_xdp *xdp, struct rte_mbuf *page)
 {
 	enum mlx4x_xdp_reason reason = hand_on(xdp, page);
 
-	if (reason != MLX4X_XDP_TAKEN) {
+	if (reason < MLX4X_XDP_NB_REASONS) {
 		xdp->nb_redirect_fail[reason]++;
 		return false;
 	}
 	xdp->nb_redirect++;
-	return true;
+	return reason == MLX4X_XDP_TAKEN;
 }
 
 void

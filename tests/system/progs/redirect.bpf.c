@@ -31,6 +31,21 @@ struct {
 	__type(value, __u32);
 } cpus SEC(".maps");
 
+/* The same with second programs in their entries. */
+struct {
+	__uint(type, BPF_MAP_TYPE_DEVMAP);
+	__uint(max_entries, 8);
+	__type(key, __u32);
+	__type(value, struct bpf_devmap_val);
+} ports_prog SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_CPUMAP);
+	__uint(max_entries, 8);
+	__type(key, __u32);
+	__type(value, struct bpf_cpumap_val);
+} cpus_prog SEC(".maps");
+
 /* What to do; key or ifindex; flags. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -62,8 +77,35 @@ int xdp_redirect_as_ordered(struct xdp_md *ctx)
 		return bpf_redirect_map(&sockets, key, flags);
 	case 5:
 		return bpf_redirect_map(&cpus, key, flags);
+	case 6:
+		return bpf_redirect_map(&ports_prog, key, flags);
+	case 7:
+		return bpf_redirect_map(&cpus_prog, key, flags);
 	}
 	return XDP_PASS;
+}
+
+/* Drops frames with an odd number, marks the others. */
+static __always_inline int drop_odd(struct xdp_md *ctx, __u8 mark)
+{
+	__u8 *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+
+	if (data + 31 > end)
+		return XDP_ABORTED;
+	data[30] = mark;
+	return data[14] & 1 ? XDP_DROP : XDP_PASS;
+}
+
+SEC("xdp/devmap")
+int xdp_at_port(struct xdp_md *ctx)
+{
+	return ctx->egress_ifindex ? drop_odd(ctx, 0xa1) : XDP_ABORTED;
+}
+
+SEC("xdp/cpumap")
+int xdp_at_cpu(struct xdp_md *ctx)
+{
+	return drop_odd(ctx, 0xa2);
 }
 
 char _license[] SEC("license") = "Dual BSD/GPL";
