@@ -461,12 +461,31 @@ open_number_block(struct mlx4x_port *port, uint32_t idx)
 	return -ret;
 }
 
+/* ethdev starts a port also when its number of queues was raised, and no more set up. */
+static int
+check_set_up(const struct mlx4x_port *port)
+{
+	uint32_t i;
+
+	for (i = 0; i < port->data->nb_rx_queues; i++) {
+		if (port->data->rx_queues[i] == NULL) {
+			MLX4X_LOG(port, ERR, "Rx queue %u of %u is not set up", i,
+				port->data->nb_rx_queues);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
 int
 mlx4x_rxq_start_all(struct mlx4x_port *port)
 {
 	struct rte_eth_dev_data *data = port->data;
 	uint32_t i, block_start = 0;
-	int ret = 0;
+	int ret = check_set_up(port);
+
+	if (ret != 0)
+		return ret;
 
 	for (i = 0; i < mlx4x_nb_device_rxqs(port) && ret == 0; i++) {
 		struct mlx4x_rxq *rxq = data->rx_queues[i];
