@@ -478,6 +478,7 @@ int mlx4x_tx_queue_stop(struct rte_eth_dev *eth_dev, uint16_t idx);
 
 /* tx_select.c: the burst function that fits the configuration */
 eth_tx_burst_t mlx4x_tx_select(struct rte_eth_dev *eth_dev);
+void mlx4x_tx_select_again(struct rte_eth_dev *eth_dev);
 const char *mlx4x_tx_burst_name(eth_tx_burst_t burst);
 
 /* tx_complete.c */

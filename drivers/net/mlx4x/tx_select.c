@@ -6,6 +6,7 @@
  */
 
 #include "mlx4x.h"
+#include "mp.h"
 #include "tx_burst.h"
 
 /* Offloads that the plain function does not look at. */
@@ -37,6 +38,19 @@ mlx4x_tx_select(struct rte_eth_dev *eth_dev)
 	if (offloads & MULTI_OFFLOADS || mlx4x_port_of(eth_dev)->dev->caps.is_vf)
 		return mlx4x_tx_burst_multi;
 	return offloads & PER_FRAME_OFFLOADS ? mlx4x_tx_burst_offload : mlx4x_tx_burst;
+}
+
+/* A queue set up while the port runs may need another function, which serves all. */
+void
+mlx4x_tx_select_again(struct rte_eth_dev *eth_dev)
+{
+	eth_tx_burst_t burst = mlx4x_tx_select(eth_dev);
+
+	if (burst == eth_dev->tx_pkt_burst)
+		return;
+	mlx4x_store_release(&eth_dev->tx_pkt_burst, burst);
+	mlx4x_store_release(&rte_eth_fp_ops[eth_dev->data->port_id].tx_pkt_burst, burst);
+	mlx4x_mp_tell_start(mlx4x_port_of(eth_dev));
 }
 
 /* Name of a burst function, for burst mode info. */

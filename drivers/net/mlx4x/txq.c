@@ -200,6 +200,8 @@ mlx4x_tx_queue_setup(struct rte_eth_dev *eth_dev, uint16_t idx, uint16_t nb_desc
 		mlx4x_txq_destroy(txq);
 	else
 		eth_dev->data->tx_queues[idx] = txq;
+	if (ret == 0 && port->started)
+		mlx4x_tx_select_again(eth_dev);
 	mlx4x_unlock(port->dev);
 	return ret;
 }
