@@ -498,23 +498,70 @@ test_reset(void)
 	return 0;
 }
 
-/* A send queue set up while the port runs. */
+/* A send queue set up while the port runs, with offloads that the others do not have. */
 static int
 test_runtime_tx_queue(void)
 {
+	const struct rte_eth_txconf more = { .offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS };
 	struct rte_eth_conf conf = { 0 };
 	struct rte_mbuf *mbuf;
+	uint16_t i;
 
 	CHECK(rte_eth_dev_configure(PORT, 1, 2, &conf) == 0);
 	CHECK(rte_eth_rx_queue_setup(PORT, 0, RING, SOCKET_ID_ANY, NULL, pool) == 0);
 	CHECK(rte_eth_tx_queue_setup(PORT, 0, RING, SOCKET_ID_ANY, NULL) == 0);
 	CHECK(rte_eth_dev_start(PORT) == 0);
 	CHECK(echo(new_frame(1), 1) == 0);
-	CHECK(rte_eth_tx_queue_setup(PORT, 1, RING, SOCKET_ID_ANY, NULL) == 0);
+	CHECK(rte_eth_tx_queue_setup(PORT, 1, RING, SOCKET_ID_ANY, &more) == 0);
 	CHECK(rte_eth_dev_tx_queue_start(PORT, 1) == 0);
-	mbuf = new_frame(2);
-	CHECK(rte_eth_tx_burst(PORT, 1, &mbuf, 1) == 1);
-	CHECK(take_frame(2));
+	for (i = 0; i < 2 * RING; i++) {
+		mbuf = new_frame(i);
+		CHECK(rte_pktmbuf_chain(mbuf, new_frame(i)) == 0);
+		CHECK(rte_eth_tx_burst(PORT, 1, &mbuf, 1) == 1);
+		mbuf = receive_frame();
+		CHECK(mbuf != NULL && mbuf->pkt_len == 2 * FRAME);
+		rte_pktmbuf_free(mbuf);
+		CHECK(echo(new_frame(i), i) == 0);
+	}
+	CHECK(send_errors() == 0);
+	return 0;
+}
+
+/* A port whose queues are not all set up does not start; set up, it does. */
+static int
+test_missing_queue(void)
+{
+	struct rte_eth_conf conf = { 0 };
+
+	CHECK(rte_eth_dev_configure(PORT, 2, 2, &conf) == 0);
+	CHECK(rte_eth_rx_queue_setup(PORT, 0, RING, SOCKET_ID_ANY, NULL, pool) == 0);
+	CHECK(rte_eth_tx_queue_setup(PORT, 0, RING, SOCKET_ID_ANY, NULL) == 0);
+	CHECK(rte_eth_dev_start(PORT) == -EINVAL);
+	CHECK(rte_eth_rx_queue_setup(PORT, 1, RING, SOCKET_ID_ANY, NULL, pool) == 0);
+	CHECK(rte_eth_dev_start(PORT) == 0);
+	return echo(new_frame(1), 1);
+}
+
+/* Ports of one direction only. */
+static int
+test_one_direction(void)
+{
+	struct rte_eth_conf conf = { .intr_conf.rxq = 1 };
+	long before = card_counter("tx_frames");
+	uint16_t i;
+
+	CHECK(rte_eth_dev_configure(PORT, 0, 1, &conf) == 0);
+	CHECK(rte_eth_tx_queue_setup(PORT, 0, RING, SOCKET_ID_ANY, NULL) == 0);
+	CHECK(rte_eth_dev_start(PORT) == 0);
+	CHECK(rte_eth_promiscuous_enable(PORT) == 0);
+	for (i = 0; i < 2 * RING; i++)
+		CHECK(send_frame(new_frame(i)));
+	CHECK_SOON(card_counter("tx_frames") == before + 2 * RING);
+	CHECK(rte_eth_promiscuous_disable(PORT) == 0);
+	CHECK(rte_eth_dev_stop(PORT) == 0);
+	CHECK(rte_eth_dev_configure(PORT, 1, 0, &conf) == 0);
+	CHECK(rte_eth_rx_queue_setup(PORT, 0, RING, SOCKET_ID_ANY, NULL, pool) == 0);
+	CHECK(rte_eth_dev_start(PORT) == 0);
 	return 0;
 }
 
@@ -566,6 +613,8 @@ static const struct self_test tests[] = {
 	{ "malformed", test_malformed },
 	{ "starvation", test_starvation },
 	{ "reset", test_reset },
+	{ "missing_queue", test_missing_queue },
+	{ "one_direction", test_one_direction },
 	{ "deferred_start", test_deferred_start },
 	{ "runtime_tx_queue", test_runtime_tx_queue },
 };
