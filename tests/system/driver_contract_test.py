@@ -33,6 +33,7 @@ STOCK_DEVIATIONS = {
     "error-cqe": "mlx4_cq_poll_one() does not look for error completions",
     "send-error": "mlx4_txq_complete() takes an error for a success; the queue is dead",
     "shortage": "mlx4_tx_burst() keeps sent mbufs until their slot comes again",
+    "shortage-damage": "mlx4_rx_burst() loses its place when it has no mbuf amid a packet",
     "checksum-unasked": "mlx4_tx_burst() asks for the L4 checksum when only IP's is wanted",
     "rx-length": "mlx4_dev_infos_get() reports 65536 bytes for a card of 9.9 kB",
     "rss-conf": "its table of operations has no rss_hash_conf_get",
@@ -55,15 +56,19 @@ def start_testpmd(bed, options, args=(), **keywords):
     return Testpmd(bed, ["--strict", *options], args, driver=DRIVERS[DRIVER], **keywords)
 
 
-def play(bed, frames, args, commands=(), options=(), **keywords):
-    """testpmd that gets these frames at port 0 and has been told to go."""
+def play(bed, frames, args, commands=(), options=(), waiting=0, **keywords):
+    """testpmd that forwards and gets these frames at port 0, some before it looks."""
     path = write_capture(bed.path("in.pcap"), frames)
     pmd = start_testpmd(bed, [*options, "--wire", f"1=pcap:rx={path},loop=1,hold=1",
                               "--wire", f"2=pcap:tx={bed.path('out.pcap')}"], args, **keywords)
     for command in commands:
         pmd.cmd(command)
+    if waiting > 0:
+        pmd.ctl("go")
+        wait_until(lambda: pmd.port_counters(1)["rx_frames"] >= waiting, "frames that wait")
     pmd.cmd("start")
-    pmd.ctl("go")
+    if waiting == 0:
+        pmd.ctl("go")
     return pmd
 
 
@@ -139,21 +144,44 @@ def test_send_error(bed):
     pmd.kill()
 
 
-def test_mbuf_shortage(bed):
-    """Frames of several mbufs and a pool that is hardly larger than the rings: it runs dry amid
-    packets. All frames come out in the end, none is damaged."""
+# Jumbo frames that fit into a ring of 512 mbufs; the stock driver takes 8 for each.
+JUMBO_RING = 512 // 8
+
+
+def play_jumbo(bed, nb, tx_depth, spare):
+    """Frames of several mbufs, from a pool that has few more than the rings take: it runs dry."""
     source = random.Random(9)
-    sent = [udp(source.randbytes(8900), ident=i) for i in range(400)]
+    sent = [udp(source.randbytes(8900), ident=i) for i in range(nb)]
     pmd = play(bed, sent, ["--forward-mode=io", "--max-pkt-len=9018", "--enable-scatter",
-                           "--rxd=512", "--txd=256", "--mbcache=0", "--burst=64",
+                           "--rxd=512", f"--txd={tx_depth}", "--mbcache=0", "--burst=64",
                            "--tx-offloads=0x8000"],
-               options=["--mtu", "9000"], mbufs=2 * 512 + 40)
+               options=["--mtu", "9000"], waiting=JUMBO_RING, mbufs=2 * 512 + spare)
+    return pmd, sent
+
+
+def test_mbuf_shortage(bed):
+    """The pool runs dry amid packets. All frames come out in the end, none is damaged."""
+    pmd, sent = play_jumbo(bed, 400, tx_depth=256, spare=40)
     holds = happens(lambda: pmd.port_counters(2)["tx_frames"] == len(sent))
     check(pmd.stats(0)["RX-nombuf"] > 0, "the pool was dry")
     pmd.kill()
     out = read_capture(bed.path("out.pcap"))
     holds = holds and out == [bytes(frame) for frame in sent]
     contract("shortage", holds, f"400 frames as they were sent: {len(out)} came")
+
+
+def test_damage_after_shortage(bed):
+    """Whatever a dry pool and a short Tx ring let through is a frame that was sent."""
+    pmd, sent = play_jumbo(bed, 1000, tx_depth=64, spare=346)
+    wait_until(lambda: pmd.port_counters(1)["rx_frames"] == 1000, "1000 frames taken", 30)
+    pmd.cmd("stop")
+    dry = pmd.stats(0)["RX-nombuf"]
+    pmd.kill()
+    out, good = read_capture(bed.path("out.pcap")), {bytes(frame) for frame in sent}
+    damaged = sum(frame not in good for frame in out)
+    check(len(out) > 100, f"frames came out: {len(out)}")
+    contract("shortage-damage", damaged == 0,
+             f"{damaged} of {len(out)} frames are damaged; the pool was dry {dry} times")
 
 
 def test_unasked_checksum(bed):
