@@ -145,6 +145,25 @@ is_wanted(const struct xdpvm_object *object, const struct bpf_program *bpf)
 }
 
 static int
+fail_not_found(const struct xdpvm_object *object)
+{
+	const char *program = object->options.program, *section = object->options.section;
+	struct bpf_program *bpf;
+
+	if (program != NULL || section != NULL)
+		return xdpvm_fail(object, -ENOENT, "has no XDP program%s%s%s%s",
+				  program != NULL ? " named " : "", program != NULL ? program : "",
+				  section != NULL ? " in section " : "",
+				  section != NULL ? section : "");
+	bpf_object__for_each_program(bpf, object->bpf)
+		if (bpf_program__type(bpf) == BPF_PROG_TYPE_UNSPEC)
+			return xdpvm_fail(object, -ENOENT, "has no section whose name says XDP; %s "
+					  "in section %s may be an XDP program: ask for it by name",
+					  bpf_program__name(bpf), bpf_program__section_name(bpf));
+	return xdpvm_fail(object, -ENOENT, "has no XDP program");
+}
+
+static int
 select_programs(struct xdpvm_object *object)
 {
 	struct xdpvm_prog **end = &object->progs;
@@ -166,13 +185,7 @@ select_programs(struct xdpvm_object *object)
 		end = &(*end)->next;
 		found = found || is_named(object, bpf);
 	}
-	if (!found)
-		return xdpvm_fail(object, -ENOENT, "has no XDP program%s%s%s%s",
-				  object->options.program != NULL ? " named " : "",
-				  object->options.program != NULL ? object->options.program : "",
-				  object->options.section != NULL ? " in section " : "",
-				  object->options.section != NULL ? object->options.section : "");
-	return 0;
+	return found ? 0 : fail_not_found(object);
 }
 
 static int

@@ -23,6 +23,7 @@ PACKETS = os.environ.get("XDPVM_CORPUS_PACKETS", "3000")
 JOBS = 2
 CPUS = ("generic", "v3")
 
+SHIM = f"{SOURCE}/tests/xdp/corpus/kernel_types.h"
 SAMPLES = "samples/bpf"
 SELFTESTS = "tools/testing/selftests/bpf"
 
@@ -73,13 +74,18 @@ def sources():
                 yield name
 
 
+def is_built(output):
+    """Whether it is there and what builds it has not changed since."""
+    return os.path.exists(output) and \
+        os.path.getmtime(output) > max(os.path.getmtime(SHIM), os.path.getmtime(__file__))
+
+
 def compile_one(source, cpu, output):
     """Compiles unless it was done before; returns what the compiler said against it."""
-    if os.path.exists(output):
+    if is_built(output):
         return ""
     # Samples in the old style include headers from inside the kernel.
-    shim = ["-include", f"{SOURCE}/tests/xdp/corpus/kernel_types.h"] \
-        if source.endswith("_kern.c") and SAMPLES in source else []
+    shim = ["-include", SHIM] if source.endswith("_kern.c") and SAMPLES in source else []
     got = run([CLANG, "-target", "bpf", "-O2", "-g", f"-mcpu={cpu}", "-Wno-everything",
                "-D__TARGET_ARCH_x86", *shim, f"-I{OBJECTS}", f"-I{LINUX}/{SAMPLES}",
                f"-I{LINUX}/{SELFTESTS}", f"-I{LINUX}/{SELFTESTS}/progs", f"-I{LINUX}/include",
@@ -107,7 +113,7 @@ def build(job):
     source, cpu = job
     name = os.path.basename(source)[:-2].removesuffix(".bpf")
     output = f"{OBJECTS}/{name}.{cpu}.o"
-    if os.path.exists(output):
+    if is_built(output):
         return output, ""
     error = compile_one(source, cpu, output)
     with open(source, encoding="utf-8") as file:
