@@ -733,6 +733,8 @@ main(int argc, char **argv)
 {
 	if (libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_XDP, NULL) <= 0)
 		SKIP("this process may not load XDP programs into the kernel");
+	if (libbpf_num_possible_cpus() > XDPVM_MAX_THREADS)
+		SKIP("this test has room for the values of %u CPUs", XDPVM_MAX_THREADS);
 	if (argc != 3)
 		return 2;
 	path = argv[1];

@@ -25,8 +25,9 @@ struct prefix {
 
 KEYED_MAP(hash, BPF_MAP_TYPE_HASH, 0, __u32, 200);
 KEYED_MAP(percpu_hash, BPF_MAP_TYPE_PERCPU_HASH, 0, __u32, 200);
-KEYED_MAP(lru_hash, BPF_MAP_TYPE_LRU_HASH, 0, __u32, 2000);
-KEYED_MAP(lru_percpu_hash, BPF_MAP_TYPE_LRU_PERCPU_HASH, 0, __u32, 2000);
+/* Room for what each CPU keeps free, so that the kernel never evicts here. */
+KEYED_MAP(lru_hash, BPF_MAP_TYPE_LRU_HASH, 0, __u32, 20000);
+KEYED_MAP(lru_percpu_hash, BPF_MAP_TYPE_LRU_PERCPU_HASH, 0, __u32, 20000);
 KEYED_MAP(array, BPF_MAP_TYPE_ARRAY, 0, __u32, 50);
 KEYED_MAP(percpu_array, BPF_MAP_TYPE_PERCPU_ARRAY, 0, __u32, 50);
 KEYED_MAP(lpm, BPF_MAP_TYPE_LPM_TRIE, BPF_F_NO_PREALLOC, struct prefix, 200);
