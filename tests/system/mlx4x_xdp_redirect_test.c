@@ -488,6 +488,34 @@ test_cpumap_entries(void)
 	return 0;
 }
 
+/* The entry's program runs where packets are fetched; none runs after its object is gone. */
+static int
+test_cpumap_programs(void)
+{
+	struct rte_mbuf *mbuf;
+	uint16_t i;
+
+	CHECK(set_entry("cpus_prog", 0, 64, "xdp_at_cpu") == 0);
+	CHECK(order(7, 0, 0) == 0);
+	CHECK(send_numbers(1) == 0);
+	CHECK(rte_eth_rx_burst(PORT, 1, &mbuf, 1) == 1);
+	CHECK(*rte_pktmbuf_mtod_offset(mbuf, uint8_t *, 30) == 0xa2);
+	CHECK(mbuf->next == NULL && mbuf->nb_segs == 1);
+	rte_pktmbuf_free(mbuf);
+	for (i = 0; i < 10; i++)
+		CHECK(comes_to(send_one(1 + 2 * i), 0, 0, 0));
+	CHECK(poll_queue(1, 0) == 0);
+	CHECK(counter(PORT, "rx_q1_cpumap_dropped") == 10);
+	CHECK(send_numbers(6) == 0);
+	CHECK(load_object() == 0);	/* the old one is closed: its packets are stale */
+	CHECK(poll_queue(1, 0) == 0);
+	CHECK(counter(PORT, "rx_q1_cpumap_stale") == 6);
+	CHECK(set_entry("cpus_prog", 0, 64, "xdp_at_cpu") == 0 && order(7, 0, 0) == 0);
+	CHECK(send_numbers(6) == 0);	/* freed with their program when the test ends */
+	CHECK(adds_up());
+	return 0;
+}
+
 /* Packets in the rings go back to their pool when the port stops. */
 static int
 test_cpumap_restart(void)
@@ -559,6 +587,7 @@ test_cpumap(void)
 		{ "row52_cpumap_ring", test_cpumap_ring },
 		{ "row53_cpumap_entries", test_cpumap_entries },
 		{ "cpumap_restart", test_cpumap_restart },
+		{ "cpumap_programs", test_cpumap_programs },
 	};
 
 	return run_all(tests, RTE_DIM(tests));

@@ -159,6 +159,31 @@ def test_refusals(bed):
     app.end()
 
 
+def test_programs_of_entries(bed):
+    """func= names the second program of an entry."""
+    app = App(bed, options=["--wire", "1=gen:size=60,flows=1,rate=20000", "--wire", "2=sink"])
+    check("id" in app.ask("load", port=0, path=os.path.join(TEST_PROGS, "redirect.bpf.o")), "load")
+    for key, value in enumerate((6, 3, 0)):
+        app.ask("maps/update", port=0, map="order", key=key.to_bytes(4, "little").hex(),
+                value=value.to_bytes(4, "little").hex())
+    entry = {"port": 0, "key": "03000000",
+             "value": app.ask("status", port=1)["ifindex"].to_bytes(8, "little").hex()}
+    check_equal(app.ask("maps/update", map="ports_prog", func="xdp_at_port", **entry),
+                {"map": "ports_prog"}, "update")
+    app.grows("rx_xdp_redirect_dropped")   # it drops what has an odd byte there, as IPv4 has
+    check_equal(app.pmd.port_counters(2)["tx_frames"], 0, "frames that left")
+    entry["value"] = entry["value"][:8] + "00000000"
+    app.ask("maps/update", map="ports_prog", **entry)
+    wait_until(lambda: app.pmd.port_counters(2)["tx_frames"] > 100, "frames without the program")
+    app.refused(2, "no program other", "maps/update", map="ports_prog", func="other", **entry)
+    app.refused(22, "have no programs", "maps/update", port=0, map="order", key="00000000",
+                value="00000000", func="xdp_at_port")
+    app.pmd.cmd("stop")
+    app.adds_up()
+    app.pmd.cmd("start")
+    app.end()
+
+
 def test_wrong_device_arguments(bed):
     """No port, and a sentence."""
     for words, word in ((f"xdp_prog={prog('none')}", "No such file"),

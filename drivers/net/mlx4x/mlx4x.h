@@ -144,6 +144,8 @@ extern uint8_t *mlx4x_uar[MLX4X_MAX_DEVICES];
 	X(xdp_redirect_fail, "xdp_redirect_fail", "of these, dropped on the way elsewhere") \
 	X(xdp_redirect_dropped, "xdp_redirect_dropped", "redirected, then dropped by the program of " \
 		"the entry") \
+	X(cpumap_dropped, "cpumap_dropped", "frames that the program of a CPUMAP entry did not pass") \
+	X(cpumap_stale, "cpumap_stale", "frames dropped because that program was gone") \
 	X(xdp_redirect_unknown, "xdp_redirect_unknown", "failed: there is no such target, or " \
 		"it is stopped") \
 	X(xdp_redirect_full, "xdp_redirect_full", "failed: the target has no room") \
@@ -226,6 +228,7 @@ struct mlx4x_rxq {
 	uint64_t offloads;
 	bool deferred_start;
 	struct rte_ring *ring;		/* of a software queue, see xdp_cpumap.c */
+	struct xdpvm_buff *ring_buff;	/* for programs of entries */
 	struct ibv_comp_channel *channel;
 	struct ibv_cq *cq;
 	struct ibv_wq *wq;

@@ -299,6 +299,7 @@ begin(struct burst *b, bool computed)
 {
 	b->ci = b->rxq->ci;
 	b->missing = b->rxq->mask + 1 - (b->rxq->pi - b->rxq->ci);
+	b->xdp->epoch = mlx4x_load_acquire(&b->rxq->port->xdp->epoch);
 	b->prog = mlx4x_load_acquire(&b->xdp->prog);
 	b->xdp->buff.opaque = b->prog->opaque;
 	xdpvm_buff_bind(&b->xdp->buff);

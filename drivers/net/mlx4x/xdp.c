@@ -304,6 +304,7 @@ apply(struct mlx4x_port *port, uint16_t first, uint16_t end)
 	ret = prepare(change);
 	if (ret == 0) {
 		publish(change);
+		mlx4x_store_release(&port->xdp->epoch, port->xdp->epoch + 1);
 		if (port->started)
 			select_burst(port);
 		retire(change);

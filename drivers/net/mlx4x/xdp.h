@@ -89,6 +89,7 @@ struct mlx4x_xdp {
 	struct mlx4x_rxq *rxq;
 	const struct mlx4x_cqe *cqe;	/* of the frame under judgement */
 	uint32_t buf_len;		/* bytes behind buf_addr, if computed_addr */
+	uint16_t epoch;			/* of the port when the burst took its program */
 	uint32_t features;		/* MLX4X_RX_* of rx_common.h */
 	bool filters_loopback;		/* a VF hears its own multicast */
 	struct mlx4x_xdp_outs *outs;
@@ -104,6 +105,7 @@ struct mlx4x_xdp_port {
 	struct mlx4x_xdp_prog *prog;	/* of queues that have none of their own */
 	struct mlx4x_xdp_prog *queue_prog[RTE_MAX_QUEUES_PER_PORT];
 	eth_rx_burst_t plain_burst;	/* for queues without a program */
+	uint16_t epoch;			/* counts changes of programs, see xdp_cpumap.c */
 	/* By port: first send queue for redirects to it, + 1; 0: none. See xdp_out.c. */
 	uint32_t target_queue[RTE_MAX_ETHPORTS];
 	struct mlx4x_xdp_events events;

@@ -21,6 +21,10 @@
 static void
 give_back(struct mlx4x_xdp *xdp, struct rte_mbuf **pkts, uint32_t nb)
 {
+	uint32_t i;
+
+	for (i = 0; i < nb; i++)
+		pkts[i]->next = NULL;	/* see mlx4x_cpumap_stamp() */
 	rte_pktmbuf_free_bulk(pkts, nb);
 	xdp->nb_redirect -= nb;
 	xdp->nb_redirect_fail[MLX4X_XDP_FULL] += nb;
@@ -269,9 +273,13 @@ to_cpu(struct mlx4x_xdp *xdp, struct rte_mbuf *page)
 {
 	const struct xdpvm_redirect *redirect = &xdp->buff.redirect;
 	const struct bpf_cpumap_val *value = redirect->value;
+	enum mlx4x_xdp_reason reason;
 
-	return to_ring(xdp, page, mlx4x_cpumap_ring(xdp->rxq->port, redirect->target),
+	reason = to_ring(xdp, page, mlx4x_cpumap_ring(xdp->rxq->port, redirect->target),
 		value != NULL ? mlx4x_load_relaxed(&value->qsize) : UINT32_MAX);
+	if (reason == MLX4X_XDP_TAKEN && redirect->prog != NULL)
+		mlx4x_cpumap_stamp(page, redirect->prog, xdp->epoch);
+	return reason;
 }
 
 static enum mlx4x_xdp_reason

@@ -21,6 +21,7 @@
 /* A map and room for its key and value, while the device is locked. */
 struct map_access {
 	const struct mlx4x_tel_request *request;
+	struct xdpvm_object *object;
 	struct xdpvm_map *map;
 	struct xdpvm_map_info info;
 	size_t value_bytes;	/* of all copies */
@@ -58,6 +59,7 @@ open_map(struct map_access *access, const struct mlx4x_tel_request *request)
 
 	memset(access, 0, sizeof(*access));
 	access->request = request;
+	access->object = object;
 	if (object == NULL)
 		return -ENOENT;
 	access->map = xdpvm_map_find(object, name);
@@ -187,6 +189,31 @@ parse_flags(const struct map_access *access, uint64_t *flags)
 		text);
 }
 
+/* func= names the second program of an entry, which is the second half of its value. */
+static int
+name_program(struct map_access *access)
+{
+	const char *name = access->request->value[MLX4X_TEL_FUNC];
+	struct xdpvm_prog *prog;
+	int32_t ref;
+
+	if (name == NULL)
+		return 0;
+	if (access->info.value_size != sizeof(struct bpf_devmap_val) ||
+	    (access->info.type != BPF_MAP_TYPE_DEVMAP &&
+	     access->info.type != BPF_MAP_TYPE_DEVMAP_HASH &&
+	     access->info.type != BPF_MAP_TYPE_CPUMAP))
+		return mlx4x_xdp_refuse(access->request->port, EINVAL, "map %s: its entries have no "
+			"programs", access->info.name);
+	prog = xdpvm_prog_find(access->object, name);
+	if (prog == NULL)
+		return mlx4x_xdp_refuse(access->request->port, ENOENT, "there is no program %s in the "
+			"object of map %s", name, access->info.name);
+	ref = xdpvm_prog_ref(prog);
+	memcpy(access->value + offsetof(struct bpf_devmap_val, bpf_prog), &ref, sizeof(ref));
+	return 0;
+}
+
 static int
 map_update(struct map_access *access, struct rte_tel_data *dict)
 {
@@ -195,6 +222,8 @@ map_update(struct map_access *access, struct rte_tel_data *dict)
 
 	if (ret == 0)
 		ret = parse_value(access);
+	if (ret == 0)
+		ret = name_program(access);
 	if (ret == 0)
 		ret = parse_flags(access, &flags);
 	if (ret != 0)
@@ -347,9 +376,9 @@ static const struct mlx4x_tel_command commands[] = {
 		BIT(PORT) | BIT(MAP), PLACE | BIT(KEY) | BIT(COUNT), dump },
 	{ "/mlx4x/xdp/maps/lookup", "port=N,map=NAME,key=HEX[,queue=N][,id=N]",
 		BIT(PORT) | BIT(MAP) | BIT(KEY), PLACE, lookup },
-	{ "/mlx4x/xdp/maps/update", "port=N,map=NAME,key=HEX,value=HEX[,flags=any|noexist|exist]"
-		"[,queue=N][,id=N]", BIT(PORT) | BIT(MAP) | BIT(KEY) | BIT(VALUE),
-		PLACE | BIT(FLAGS), update },
+	{ "/mlx4x/xdp/maps/update", "port=N,map=NAME,key=HEX,value=HEX[,func=NAME]"
+		"[,flags=any|noexist|exist][,queue=N][,id=N]", BIT(PORT) | BIT(MAP) | BIT(KEY) | BIT(VALUE),
+		PLACE | BIT(FLAGS) | BIT(FUNC), update },
 	{ "/mlx4x/xdp/maps/delete", "port=N,map=NAME,key=HEX[,queue=N][,id=N]",
 		BIT(PORT) | BIT(MAP) | BIT(KEY), PLACE, delete },
 };
