@@ -134,9 +134,9 @@ static const struct xdpvm_helper helpers[] = {
 		.ret = XDPVM_RET_INTEGER,
 	},
 	[BPF_FUNC_trace_printk] = {
+		/* R3 to R5 are printed as they are, set or not, as in Linux. */
 		.name = "trace_printk", .since = "4.8", .fn = xdpvm_help_trace_printk,
-		.args = { XDPVM_ARG_MEM, XDPVM_ARG_SIZE, XDPVM_ARG_ANYTHING, XDPVM_ARG_ANYTHING,
-			  XDPVM_ARG_ANYTHING },
+		.args = { XDPVM_ARG_MEM, XDPVM_ARG_SIZE },
 		.ret = XDPVM_RET_INTEGER,
 	},
 	[BPF_FUNC_trace_vprintk] = {
