@@ -9,7 +9,9 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "object.h"
 #include "sync_map.h"
+#include "sync_refs.h"
 
 #define FIRST_BATCH 1024u
 #define TOKEN_MIN 4u	/* bytes: hashes walk by bucket number */
@@ -120,6 +122,51 @@ xdpvm_sync_map_fini(struct xdpvm_sync_map *sync)
 	free(sync->own);
 }
 
+/* ---- Second programs of entries ------------------------------------------------------------- */
+
+/*
+ * In struct bpf_devmap_val and bpf_cpumap_val a program is read as an id and written as a
+ * descriptor. The shadow has the kernel's ids; ours are places in the object.
+ */
+static uint32_t *
+entry_prog(const struct xdpvm_map *map, uint8_t *value)
+{
+	bool entries = map->type == BPF_MAP_TYPE_DEVMAP || map->type == BPF_MAP_TYPE_DEVMAP_HASH ||
+		       map->type == BPF_MAP_TYPE_CPUMAP;
+
+	if (!entries || map->value_size != sizeof(struct bpf_devmap_val))
+		return NULL;
+	return (uint32_t *)(void *)(value + offsetof(struct bpf_devmap_val, bpf_prog));
+}
+
+/* As it was read, to as it is written. -ENOENT: no program of this object. */
+static int
+id_to_descriptor(const struct xdpvm_map *map, uint8_t *value)
+{
+	uint32_t *word = entry_prog(map, value);
+	const struct xdpvm_prog *prog;
+
+	if (word == NULL || *word == 0)
+		return 0;
+	prog = xdpvm_sync_prog_of(map->object, *word);
+	if (prog == NULL)
+		return -ENOENT;
+	*word = prog->fd;
+	return 0;
+}
+
+static int
+kernel_put(const struct xdpvm_sync_map *sync, const void *key, const uint8_t *value, uint64_t flags)
+{
+	struct bpf_devmap_val entry;
+
+	if (entry_prog(sync->map, sync->value) == NULL)
+		return bpf_map_update_elem(sync->map->fd, key, value, flags);
+	memcpy(&entry, value, sizeof(entry));
+	id_to_descriptor(sync->map, (uint8_t *)&entry);
+	return bpf_map_update_elem(sync->map->fd, key, &entry, flags);
+}
+
 /* ---- The own side --------------------------------------------------------------------------- */
 
 /* Into value, in the kernel's layout. 0 or -ENOENT. */
@@ -127,10 +174,15 @@ static int
 own_get(struct xdpvm_sync_map *sync, const void *key, uint8_t *value)
 {
 	const struct xdpvm_map_ops *ops = sync->map->ops;
+	uint32_t *prog = entry_prog(sync->map, value);
 	int ret = 0;
 
-	if (ops->copy_out_cpu == NULL)
-		return ops->copy_out(sync->map, key, value);
+	if (ops->copy_out_cpu == NULL) {
+		ret = ops->copy_out(sync->map, key, value);
+		if (ret == 0 && prog != NULL && *prog != 0)
+			*prog = xdpvm_sync_prog_id(xdpvm_map_entry_prog(sync->map, *prog));
+		return ret;
+	}
 	for (uint32_t cpu = 0; cpu < sync->copies && cpu < XDPVM_MAX_THREADS && ret == 0; cpu++)
 		ret = ops->copy_out_cpu(sync->map, key, value + cpu * sync->step, cpu);
 	return ret;
@@ -151,9 +203,13 @@ static int
 own_put(struct xdpvm_sync_map *sync, const void *key, const uint8_t *value)
 {
 	const struct xdpvm_map *map = sync->map;
+	int ret;
 
-	if (map->ops->copy_in_cpu == NULL)
-		return map->ops->copy_in(sync->map, key, value, BPF_ANY);
+	if (map->ops->copy_in_cpu == NULL) {
+		memcpy(sync->own, value, map->value_size);
+		ret = id_to_descriptor(map, sync->own);
+		return ret != 0 ? ret : map->ops->copy_in(sync->map, key, sync->own, BPF_ANY);
+	}
 	memset(sync->own, 0, xdpvm_map_value_bytes(map));
 	for (uint32_t cpu = 0; cpu < sync->copies || cpu < sync->limit; cpu++)
 		if (cpu < XDPVM_MAX_THREADS)
@@ -319,7 +375,7 @@ kernel_unchanged(struct xdpvm_sync_map *sync, struct xdpvm_shadow_entry *entry)
 static void
 give_new(struct xdpvm_sync_map *sync, const void *key, struct xdpvm_sync_stats *stats)
 {
-	int ret = bpf_map_update_elem(sync->map->fd, key, sync->value, BPF_NOEXIST);
+	int ret = kernel_put(sync, key, sync->value, BPF_NOEXIST);
 	struct xdpvm_shadow_entry *entry;
 
 	if (ret == -EEXIST)
@@ -352,7 +408,7 @@ give_entry(struct xdpvm_sync_map *sync, const void *key, struct xdpvm_sync_stats
 	keep_far_copies(sync, known);
 	if (memcmp(known, sync->value, values_size(sync)) == 0 || !kernel_unchanged(sync, entry))
 		return;
-	if (bpf_map_update_elem(sync->map->fd, key, sync->value, BPF_EXIST) != 0) {
+	if (kernel_put(sync, key, sync->value, BPF_EXIST) != 0) {
 		stats->refused++;
 		return;
 	}

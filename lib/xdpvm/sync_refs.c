@@ -48,13 +48,25 @@ kernel_slot(const struct xdpvm_map *map, uint32_t slot)
 	return bpf_map_lookup_elem(map->fd, &slot, &id) == 0 ? id : 0;
 }
 
-static uint32_t
-prog_id(int fd)
+uint32_t
+xdpvm_sync_prog_id(const struct xdpvm_prog *prog)
 {
 	struct bpf_prog_info info = { 0 };
 	uint32_t size = sizeof(info);
 
-	return fd >= 0 && bpf_obj_get_info_by_fd(fd, &info, &size) == 0 ? info.id : 0;
+	if (prog == NULL || prog->fd < 0 || bpf_obj_get_info_by_fd(prog->fd, &info, &size) != 0)
+		return 0;
+	return info.id;
+}
+
+struct xdpvm_prog *
+xdpvm_sync_prog_of(const struct xdpvm_object *object, uint32_t id)
+{
+	struct xdpvm_prog *prog = object->progs;
+
+	while (prog != NULL && xdpvm_sync_prog_id(prog) != id)
+		prog = prog->next;
+	return prog;
 }
 
 static uint32_t
@@ -69,10 +81,8 @@ map_id(int fd)
 static int
 put_prog(struct xdpvm_map *map, uint32_t slot, uint32_t id)
 {
-	struct xdpvm_prog *prog = map->object->progs;
+	struct xdpvm_prog *prog = xdpvm_sync_prog_of(map->object, id);
 
-	while (prog != NULL && prog_id(prog->fd) != id)
-		prog = prog->next;
 	return prog != NULL ? xdpvm_map_update_prog(map, slot, prog) : -ENOENT;
 }
 

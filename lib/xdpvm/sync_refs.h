@@ -17,6 +17,10 @@ struct xdpvm_sync_refs {
 	const void **own;	/* the pointer that was seen last */
 };
 
+/* The kernel's id of a program, 0 for NULL or when it has none; and the other way, or NULL. */
+uint32_t xdpvm_sync_prog_id(const struct xdpvm_prog *prog);
+struct xdpvm_prog *xdpvm_sync_prog_of(const struct xdpvm_object *object, uint32_t id);
+
 bool xdpvm_sync_refs_wanted(const struct xdpvm_map *map);
 
 /* 0 or -ENOMEM; to be ended with fini in either case. */

@@ -484,6 +484,38 @@ test_map_slots(struct xdpvm_object *object)
 	CHECK(bpf_map_lookup_elem(outer->fd, &zero, &zero) == 0 && zero == id);
 }
 
+/* The second program of an entry: the kernel reads ids, we read places in the object. */
+static void
+test_entry_progs(struct xdpvm_object *object)
+{
+	struct xdpvm_map *exits = xdpvm_map_find(object, "exits");
+	struct xdpvm_prog *at_exit = xdpvm_prog_find(object, "at_exit");
+	struct bpf_devmap_val value = { .ifindex = 1, .bpf_prog.fd = xdpvm_prog_fd(at_exit) };
+	struct bpf_devmap_val kernel, own;
+	struct xdpvm_sync_stats before, after;
+	uint32_t key = 1, other = 2;
+
+	CHECK(bpf_map_update_elem(exits->fd, &key, &value, BPF_ANY) == 0);
+	CHECK(xdpvm_sync_now(object) == 0);
+	CHECK(xdpvm_map_lookup(exits, &key, &own) == 0 && own.ifindex == 1);
+	CHECK(xdpvm_map_entry_prog(exits, own.bpf_prog.id) == at_exit);
+	CHECK(run_once(object, "leaves") == XDP_REDIRECT);
+
+	/* From here to there, and without a program. */
+	value.bpf_prog.fd = xdpvm_prog_ref(at_exit);
+	CHECK(xdpvm_map_update(exits, &other, &value, BPF_ANY) == 0);
+	value.bpf_prog.fd = 0;
+	CHECK(xdpvm_map_update(exits, &key, &value, BPF_ANY) == 0);
+	CHECK(xdpvm_sync_now(object) == 0);
+	CHECK(bpf_map_lookup_elem(exits->fd, &key, &kernel) == 0 && kernel.bpf_prog.id == 0);
+	CHECK(bpf_map_lookup_elem(exits->fd, &other, &kernel) == 0 && kernel.bpf_prog.id != 0);
+
+	/* Nothing more to do. */
+	CHECK(xdpvm_sync_stats(object, &before) == 0 && xdpvm_sync_now(object) == 0);
+	CHECK(xdpvm_sync_stats(object, &after) == 0 && after.taken == before.taken &&
+	      after.given == before.given && after.refused == before.refused);
+}
+
 static void
 test_slots(void)
 {
@@ -494,6 +526,7 @@ test_slots(void)
 	CHECK(xdpvm_sync_start(object, NEVER_MS) == 0);
 	test_prog_slots(object, other);
 	test_map_slots(object);
+	test_entry_progs(object);
 	xdpvm_thread_unregister();
 	xdpvm_object_close(object);
 	xdpvm_object_close(other);

@@ -27,6 +27,25 @@ struct {
 	__array(values, struct inner);
 } outer SEC(".maps") = { .values = { [0] = &one } };
 
+struct {
+	__uint(type, BPF_MAP_TYPE_DEVMAP_HASH);
+	__uint(max_entries, 4);
+	__type(key, __u32);
+	__type(value, struct bpf_devmap_val);
+} exits SEC(".maps");
+
+SEC("xdp/devmap")
+int at_exit(struct xdp_md *ctx)
+{
+	return ctx->egress_ifindex ? XDP_PASS : XDP_DROP;
+}
+
+SEC("xdp")
+int leaves(struct xdp_md *ctx)
+{
+	return bpf_redirect_map(&exits, 1, XDP_PASS);
+}
+
 SEC("xdp")
 int tail_drop(struct xdp_md *ctx)
 {
