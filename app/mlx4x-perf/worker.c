@@ -84,8 +84,8 @@ perf_worker_main(const struct perf_options *options)
 	FILE *out = fdopen(dup(STDOUT_FILENO), "w");
 	const struct perf_scenario *now = NULL;
 	char line[128], reason[256] = "";
+	static struct perf_work work;	/* at the same offset in a page each time */
 	struct perf_point point;
-	struct perf_work work;
 
 	if (out == NULL || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
 		return EXIT_FAILURE;
@@ -148,8 +148,8 @@ perf_run_main(const struct perf_options *options)
 {
 	const struct perf_scenario *scenario;
 	struct perf_results results = { 0 };
+	static struct perf_work work;	/* as above */
 	struct perf_point point;
-	struct perf_work work;
 	char reason[256] = "";
 	int ret;
 
