@@ -244,20 +244,6 @@ drop(struct xdpvm_buff *buff)
 	return XDP_DROP;
 }
 
-static uint64_t
-nb_dropped(void)
-{
-	struct rte_eth_xstat_name names[512];
-	struct rte_eth_xstat values[512];
-	int nb = rte_eth_xstats_get_names(PORT, names, RTE_DIM(names)), i;
-
-	if (rte_eth_xstats_get(PORT, values, RTE_DIM(values)) != nb)
-		return UINT64_MAX;
-	for (i = 0; i < nb && strcmp(names[i].name, "rx_xdp_drop") != 0; i++)
-		;
-	return i < nb ? values[i].value : UINT64_MAX;
-}
-
 /*
  * With a program the queues are the primary's: the secondary gets nothing past it, and
  * receives again when the program is gone.
@@ -280,7 +266,7 @@ test_program(void)
 	CHECK(ask("poll", 0));
 	CHECK_SOON(rte_eth_rx_burst(PORT, 0, (struct rte_mbuf *[1]){ NULL }, 1) == 0 &&
 		rte_eth_rx_burst(PORT, 1, (struct rte_mbuf *[1]){ NULL }, 1) == 0 &&
-		nb_dropped() == NB_FRAMES);
+		port_xstat(PORT, "rx_xdp_drop") == NB_FRAMES);
 	CHECK(rte_pmd_mlx4x_xdp_set(PORT, NULL) == 0);
 	CHECK(exchange() == 0);
 	CHECK(end_secondary(0) == 0);

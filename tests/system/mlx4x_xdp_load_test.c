@@ -44,30 +44,6 @@ send_back(struct xdpvm_buff *buff)
 	return XDP_TX;
 }
 
-static uint64_t
-counter(const char *name)
-{
-	struct rte_eth_xstat_name names[512];
-	struct rte_eth_xstat values[512];
-	int nb = rte_eth_xstats_get_names(PORT, names, RTE_DIM(names)), i;
-
-	if (nb < 0 || rte_eth_xstats_get(PORT, values, RTE_DIM(values)) != nb)
-		return UINT64_MAX;
-	for (i = 0; i < nb; i++) {
-		if (strcmp(names[i].name, name) == 0)
-			return values[i].value;
-	}
-	return UINT64_MAX;
-}
-
-static bool
-adds_up(void)
-{
-	return counter("rx_xdp_packets") == counter("rx_xdp_pass") + counter("rx_xdp_drop") +
-		counter("rx_xdp_aborted") + counter("rx_xdp_tx") + counter("rx_xdp_tx_full") +
-		counter("rx_xdp_redirect") + counter("rx_xdp_redirect_fail");
-}
-
 /* What must not move while frames are dropped or sent back. */
 struct costs {
 	uint64_t pool_gets;
@@ -93,14 +69,14 @@ receive(uint64_t nb)
 	struct rte_mbuf *pkts[BURST];
 	uint64_t idle = 0, seen = 0, now;
 
-	while (counter("rx_xdp_packets") < nb) {
+	while (port_xstat(PORT, "rx_xdp_packets") < nb) {
 		unsigned int i;
 
 		for (i = 0; i < 256; i++) {
 			vcx3_step(16);
 			CHECK(rte_eth_rx_burst(PORT, 0, pkts, BURST) == 0);
 		}
-		now = counter("rx_xdp_packets");
+		now = port_xstat(PORT, "rx_xdp_packets");
 		idle = now == seen ? idle + 1 : 0;
 		seen = now;
 		CHECK(idle < 1000);
@@ -132,7 +108,7 @@ costs_nothing(void)
 	CHECK(memcmp(&before, &after, sizeof(before)) == 0);
 	/* The pool knows of its mappings; pieces that touch are one region of the card. */
 	CHECK(before.registrations == 1 && before.pool_maps >= 1);
-	CHECK(adds_up());
+	CHECK(verdicts_add_up(PORT));
 	return 0;
 }
 
@@ -143,7 +119,7 @@ test_drop(void)
 
 	CHECK(start(&prog) == 0);
 	CHECK(costs_nothing() == 0);
-	CHECK(counter("rx_xdp_drop") == counter("rx_xdp_packets"));
+	CHECK(port_xstat(PORT, "rx_xdp_drop") == port_xstat(PORT, "rx_xdp_packets"));
 	CHECK(card_counter("doorbells") == 0);
 	return 0;
 }
@@ -157,10 +133,10 @@ test_send(void)
 	CHECK(start(&prog) == 0);
 	CHECK(costs_nothing() == 0);
 	vcx3_step(1000);	/* the last of them leave */
-	CHECK(counter("rx_xdp_tx") == counter("rx_xdp_packets"));
-	CHECK(counter("rx_xdp_tx") == (uint64_t)card_counter("tx_wqes"));
-	CHECK(counter("rx_xdp_tx_doorbells") >= (uint64_t)card_counter("doorbells"));
-	CHECK((uint64_t)card_counter("doorbells") * 32 <= counter("rx_xdp_tx"));
+	CHECK(port_xstat(PORT, "rx_xdp_tx") == port_xstat(PORT, "rx_xdp_packets"));
+	CHECK(port_xstat(PORT, "rx_xdp_tx") == (uint64_t)card_counter("tx_wqes"));
+	CHECK(port_xstat(PORT, "rx_xdp_tx_doorbells") >= (uint64_t)card_counter("doorbells"));
+	CHECK((uint64_t)card_counter("doorbells") * 32 <= port_xstat(PORT, "rx_xdp_tx"));
 	return 0;
 }
 
@@ -190,18 +166,18 @@ test_full(void)
 
 	CHECK(start(&prog) == 0);
 	CHECK(receive(WARM_UP) == 0);
-	CHECK(counter("rx_xdp_tx_full") == 0);
+	CHECK(port_xstat(PORT, "rx_xdp_tx_full") == 0);
 	CHECK(card_ctl("stall sq %ld", sending_qp()));
 	CHECK(receive(2 * WARM_UP) == 0);
-	CHECK(counter("rx_xdp_tx_full") > 0 && counter("rx_xdp_drop") == 0);
-	sent = counter("rx_xdp_tx");
+	CHECK(port_xstat(PORT, "rx_xdp_tx_full") > 0 && port_xstat(PORT, "rx_xdp_drop") == 0);
+	sent = port_xstat(PORT, "rx_xdp_tx");
 	CHECK(receive(3 * WARM_UP) == 0);
-	CHECK(counter("rx_xdp_tx") == sent);
-	CHECK(counter("rx_xdp_tx_full") == counter("rx_xdp_packets") - sent);
-	CHECK(adds_up());
+	CHECK(port_xstat(PORT, "rx_xdp_tx") == sent);
+	CHECK(port_xstat(PORT, "rx_xdp_tx_full") == port_xstat(PORT, "rx_xdp_packets") - sent);
+	CHECK(verdicts_add_up(PORT));
 	CHECK(card_ctl("resume"));
 	CHECK(receive(4 * WARM_UP) == 0);
-	CHECK(counter("rx_xdp_tx") > sent && adds_up());
+	CHECK(port_xstat(PORT, "rx_xdp_tx") > sent && verdicts_add_up(PORT));
 	return 0;
 }
 
@@ -295,15 +271,15 @@ test_replace(void)
 	prog.arg = generations[0];
 	CHECK(rte_pmd_mlx4x_xdp_set(PORT, &prog) == 0);
 	CHECK(start_queues() == 0);
-	CHECK_SOON(counter("rx_xdp_packets") > WARM_UP);
+	CHECK_SOON(port_xstat(PORT, "rx_xdp_packets") > WARM_UP);
 	for (i = 1; i <= NB_REPLACES; i++) {
-		uint64_t before = counter("rx_xdp_packets");
+		uint64_t before = port_xstat(PORT, "rx_xdp_packets");
 
 		prog.arg = generations[i];
 		CHECK(rte_pmd_mlx4x_xdp_set(PORT, &prog) == 0);
 		__atomic_store_n(&generations[i - 1]->gone, 1, __ATOMIC_RELAXED);
 		if (i % 10 == 0)
-			CHECK_SOON(counter("rx_xdp_packets") > before);
+			CHECK_SOON(port_xstat(PORT, "rx_xdp_packets") > before);
 	}
 	/* The generator is not waited for: what the card delivered is the measure. */
 	CHECK_SOON(card_counter("rx_frames") > 5 * WARM_UP);
@@ -316,12 +292,12 @@ test_replace(void)
 		NB_REPLACES + 1);
 	CHECK(nb_late == 0);
 	CHECK(used >= NB_REPLACES / 10);
-	CHECK(judged == counter("rx_xdp_packets") && adds_up());
+	CHECK(judged == port_xstat(PORT, "rx_xdp_packets") && verdicts_add_up(PORT));
 	for (i = 0; i < NB_QUEUES; i++) {
 		char name[64];
 
 		snprintf(name, sizeof(name), "rx_q%u_xdp_packets", i);
-		CHECK(counter(name) > 0);
+		CHECK(port_xstat(PORT, name) > 0);
 	}
 	CHECK(card_counter("rx_frames") >= (long)judged);
 	CHECK(card_counter("rx_frames") - (long)judged <= NB_QUEUES * RING);
@@ -365,7 +341,7 @@ test_objects(const char *folder)
 
 	CHECK(start_queues() == 0);
 	for (i = 0; i < NB_OBJECTS; i++) {
-		uint64_t before = counter("rx_xdp_packets");
+		uint64_t before = port_xstat(PORT, "rx_xdp_packets");
 		int id;
 
 		if (i == NB_OBJECTS / 2)
@@ -375,16 +351,16 @@ test_objects(const char *folder)
 		id = rte_pmd_mlx4x_xdp_load(PORT, RTE_PMD_MLX4X_XDP_PORT, path, &options);
 		CHECK(id > last);
 		last = id;
-		CHECK_SOON(counter("rx_xdp_packets") > before);
+		CHECK_SOON(port_xstat(PORT, "rx_xdp_packets") > before);
 		if (i % 10 == 9)
 			CHECK(rte_pmd_mlx4x_xdp_unload(PORT, RTE_PMD_MLX4X_XDP_PORT, id) == 0);
 	}
-	CHECK(counter("rx_xdp_drop") > 0 && counter("rx_xdp_tx") > 0);
-	CHECK(counter("rx_xdp_pass") > 0 && counter("rx_xdp_aborted") == 0);
+	CHECK(port_xstat(PORT, "rx_xdp_drop") > 0 && port_xstat(PORT, "rx_xdp_tx") > 0);
+	CHECK(port_xstat(PORT, "rx_xdp_pass") > 0 && port_xstat(PORT, "rx_xdp_aborted") == 0);
 	/* What the second half has loaded is gone again, code and maps too. */
 	CHECK(memory_used() < kept + 64 * 1024);
 	stop_queues();
-	CHECK(adds_up());
+	CHECK(verdicts_add_up(PORT));
 	rte_pmd_mlx4x_xdp_set(PORT, NULL);
 	return 0;
 }

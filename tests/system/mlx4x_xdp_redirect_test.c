@@ -37,33 +37,6 @@ settle(void)
 		;
 }
 
-static uint64_t
-counter(uint16_t port, const char *name)
-{
-	struct rte_eth_xstat_name names[512];
-	struct rte_eth_xstat values[512];
-	int nb = rte_eth_xstats_get_names(port, names, RTE_DIM(names)), i;
-
-	if (nb < 0 || rte_eth_xstats_get(port, values, RTE_DIM(values)) != nb)
-		return UINT64_MAX;
-	for (i = 0; i < nb; i++) {
-		if (strcmp(names[i].name, name) == 0)
-			return values[i].value;
-	}
-	return UINT64_MAX;
-}
-
-static bool
-adds_up(void)
-{
-	return counter(PORT, "rx_xdp_packets") == counter(PORT, "rx_xdp_pass") +
-		counter(PORT, "rx_xdp_drop") + counter(PORT, "rx_xdp_aborted") +
-		counter(PORT, "rx_xdp_tx") + counter(PORT, "rx_xdp_tx_full") +
-		counter(PORT, "rx_xdp_redirect") + counter(PORT, "rx_xdp_redirect_fail") &&
-		counter(PORT, "rx_xdp_redirect_fail") == counter(PORT, "rx_xdp_redirect_unknown") +
-		counter(PORT, "rx_xdp_redirect_full") + counter(PORT, "rx_xdp_redirect_too_long");
-}
-
 static bool stopped[NB_PORTS];
 
 /* Where frames can turn up. */
@@ -195,7 +168,7 @@ test_other_port(void)
 	/* What the application sent and received at port 1; redirects take nothing. */
 	CHECK(after.taken - before.taken <= 300 + 300 + 2 * BURST);
 	CHECK(card_counter("registrations") == mapped);
-	CHECK(counter(PORT, "rx_xdp_redirect") == 600 && adds_up());
+	CHECK(port_xstat(PORT, "rx_xdp_redirect") == 600 && verdicts_add_up(PORT));
 	to_ifindex(RTE_PMD_MLX4X_XDP_IFINDEX(OTHER));
 	CHECK(comes_to(send_one(7), 0, 1, 0));
 	return 0;
@@ -208,21 +181,21 @@ test_unknown(void)
 	CHECK(comes_to(send_one(1), 0, 0, 0));
 	target.kind = XDPVM_REDIRECT_NONE;
 	CHECK(comes_to(send_one(1), 0, 0, 0));
-	CHECK(counter(PORT, "rx_xdp_redirect_unknown") == 2 && adds_up());
+	CHECK(port_xstat(PORT, "rx_xdp_redirect_unknown") == 2 && verdicts_add_up(PORT));
 	return 0;
 }
 
 static int
 test_own_port(void)
 {
-	uint64_t seen = counter(PORT, "rx_xdp_packets");
+	uint64_t seen = port_xstat(PORT, "rx_xdp_packets");
 
 	to_ifindex(kernel_ifindex(PORT));
 	CHECK(comes_to(send_one(1), 0, 0, 0));	/* goes round and round */
-	CHECK(counter(PORT, "rx_xdp_packets") > seen + 2);
+	CHECK(port_xstat(PORT, "rx_xdp_packets") > seen + 2);
 	to_ifindex(kernel_ifindex(OTHER));
 	CHECK(comes_to(send_one(1), 0, 2, 0));	/* two of the same number */
-	CHECK(counter(PORT, "rx_xdp_redirect_fail") == 2 && adds_up());
+	CHECK(port_xstat(PORT, "rx_xdp_redirect_fail") == 2 && verdicts_add_up(PORT));
 	return 0;
 }
 
@@ -243,7 +216,7 @@ test_port_of_another_driver(void)
 	CHECK(comes_to(send_one(5), 0, 0, 0));
 	CHECK(start(RING_PORT) == 0);
 	CHECK(comes_to(send_one(6), 0, 0, 1));
-	CHECK(adds_up());
+	CHECK(verdicts_add_up(PORT));
 	return 0;
 }
 
@@ -259,20 +232,20 @@ test_target_stops_and_starts(void)
 		CHECK(comes_to(send_one(2), 0, 0, 0));
 		CHECK(start(OTHER) == 0);
 	}
-	CHECK(adds_up());
+	CHECK(verdicts_add_up(PORT));
 	return 0;
 }
 
 static int
 test_mtu_of_the_target(void)
 {
-	uint64_t before = counter(PORT, "rx_xdp_redirect_too_long");
+	uint64_t before = port_xstat(PORT, "rx_xdp_redirect_too_long");
 
 	to_ifindex(kernel_ifindex(OTHER));
 	CHECK(rte_eth_dev_set_mtu(OTHER, FRAME - 14 - 4 - 1) == 0);
 	CHECK(comes_to(send_one(1), 0, 0, 0));
 	CHECK(rte_eth_dev_set_mtu(OTHER, FRAME - 14 - 4) == 0);
-	CHECK(counter(PORT, "rx_xdp_redirect_too_long") == before + 1 && adds_up());
+	CHECK(port_xstat(PORT, "rx_xdp_redirect_too_long") == before + 1 && verdicts_add_up(PORT));
 	CHECK(rte_eth_dev_set_mtu(OTHER, 1500) == 0);
 	CHECK(comes_to(send_one(1), 0, 1, 0));
 	return 0;
@@ -321,7 +294,7 @@ test_devmaps(void)
 	CHECK(set_map("ports_hash", 99, kernel_ifindex(OTHER)) == 0);
 	CHECK(order(3, 99, 0) == 0);
 	CHECK(comes_to(send_one(5), 0, 1, 0));
-	CHECK(adds_up());
+	CHECK(verdicts_add_up(PORT));
 	return 0;
 }
 
@@ -334,7 +307,7 @@ test_broadcast(void)
 	CHECK(set_map("ports_hash", 2, kernel_ifindex(PORT)) == 0);
 	CHECK(order(3, 0, BPF_F_BROADCAST | BPF_F_EXCLUDE_INGRESS) == 0);
 	CHECK(comes_to(send_one(2), 0, 1, 1));
-	CHECK(adds_up());
+	CHECK(verdicts_add_up(PORT));
 	return 0;
 }
 
@@ -353,7 +326,7 @@ set_entry(const char *map, uint32_t key, uint32_t value, const char *prog)
 static int
 test_egress_programs(void)
 {
-	uint64_t dropped = counter(PORT, "rx_xdp_redirect_dropped");
+	uint64_t dropped = port_xstat(PORT, "rx_xdp_redirect_dropped");
 	struct places places;
 
 	CHECK(set_entry("ports_prog", 0, kernel_ifindex(OTHER), "xdp_at_port") == 0);
@@ -362,7 +335,7 @@ test_egress_programs(void)
 	places = send_one(2);
 	CHECK(comes_to(places, 0, 1, 0) && places.mark == 0xa1);
 	CHECK(comes_to(send_one(3), 0, 0, 0));
-	CHECK(counter(PORT, "rx_xdp_redirect_dropped") == dropped + 1 && adds_up());
+	CHECK(port_xstat(PORT, "rx_xdp_redirect_dropped") == dropped + 1 && verdicts_add_up(PORT));
 	CHECK(order(6, 0, BPF_F_BROADCAST) == 0);
 	places = send_one(3);	/* the ring gets it as it was */
 	CHECK(comes_to(places, 0, 0, 1) && places.mark == 0x5a);
@@ -373,7 +346,7 @@ test_egress_programs(void)
 	CHECK(set_entry("ports_prog", 0, kernel_ifindex(OTHER), NULL) == 0);
 	places = send_one(7);
 	CHECK(comes_to(places, 0, 1, 0) && places.mark == 0x5a);
-	CHECK(adds_up());
+	CHECK(verdicts_add_up(PORT));
 	return 0;
 }
 
@@ -381,7 +354,7 @@ static int
 test_xskmap(void)
 {
 	struct rte_mbuf *pkts[BURST];
-	uint64_t full = counter(PORT, "rx_xdp_redirect_full");
+	uint64_t full = port_xstat(PORT, "rx_xdp_redirect_full");
 	int number = rte_pmd_mlx4x_xdp_xsk_create(4, SOCKET_ID_ANY);
 	uint16_t i;
 
@@ -391,7 +364,7 @@ test_xskmap(void)
 	CHECK(order(4, 2, 0) == 0);
 	for (i = 0; i < 10; i++)
 		CHECK(comes_to(send_one(i), 0, 0, 0));
-	CHECK(counter(PORT, "rx_xdp_redirect_full") == full + 6 && adds_up());
+	CHECK(port_xstat(PORT, "rx_xdp_redirect_full") == full + 6 && verdicts_add_up(PORT));
 	CHECK(rte_pmd_mlx4x_xdp_xsk_rx_burst(number, pkts, 2) == 2);
 	CHECK(rte_pktmbuf_pkt_len(pkts[0]) == FRAME && rte_pktmbuf_pkt_len(pkts[1]) == FRAME);
 	CHECK(*rte_pktmbuf_mtod_offset(pkts[1], uint8_t *, 14) == 1);
@@ -400,7 +373,7 @@ test_xskmap(void)
 	CHECK(rte_pmd_mlx4x_xdp_xsk_free(number) == -ENOENT);
 	CHECK(rte_pmd_mlx4x_xdp_xsk_rx_burst(number, pkts, 2) == 0);
 	CHECK(comes_to(send_one(1), 0, 0, 0));
-	CHECK(adds_up());
+	CHECK(verdicts_add_up(PORT));
 	return 0;
 }
 
@@ -455,14 +428,14 @@ test_cpumap_ring(void)
 	CHECK(set_map("cpus", 0, 8) == 0 && set_map("cpus", 1, 100) == 0);
 	CHECK(order(5, 0, 0) == 0);
 	CHECK(send_numbers(20) == 0);
-	CHECK(counter(PORT, "rx_xdp_redirect") == 8);
-	CHECK(counter(PORT, "rx_xdp_redirect_full") == 12 && adds_up());
+	CHECK(port_xstat(PORT, "rx_xdp_redirect") == 8);
+	CHECK(port_xstat(PORT, "rx_xdp_redirect_full") == 12 && verdicts_add_up(PORT));
 	CHECK(poll_queue(1, 0) == 8 && poll_queue(2, 0) == 0);
-	CHECK(counter(PORT, "rx_q1_packets") == 8);
+	CHECK(port_xstat(PORT, "rx_q1_packets") == 8);
 	CHECK(order(5, 1, 0) == 0);
 	CHECK(send_numbers(20) == 0);
 	CHECK(poll_queue(1, 0) == 0 && poll_queue(2, 0) == 20);
-	CHECK(counter(PORT, "rx_q2_packets") == 20 && adds_up());
+	CHECK(port_xstat(PORT, "rx_q2_packets") == 20 && verdicts_add_up(PORT));
 	return 0;
 }
 
@@ -480,11 +453,11 @@ test_cpumap_entries(void)
 		CHECK(set_map("cpus", 1, 6) == 0);
 		CHECK(poll_queue(2, 0) == 5);
 	}
-	CHECK(counter(PORT, "rx_xdp_aborted") == 50);
+	CHECK(port_xstat(PORT, "rx_xdp_aborted") == 50);
 	CHECK(set_map("cpus", 3, 6) == 0);	/* there are two software queues */
 	CHECK(order(5, 3, 0) == 0);
 	CHECK(comes_to(send_one(1), 0, 0, 0));
-	CHECK(counter(PORT, "rx_xdp_redirect_unknown") == 1 && adds_up());
+	CHECK(port_xstat(PORT, "rx_xdp_redirect_unknown") == 1 && verdicts_add_up(PORT));
 	return 0;
 }
 
@@ -505,14 +478,14 @@ test_cpumap_programs(void)
 	for (i = 0; i < 10; i++)
 		CHECK(comes_to(send_one(1 + 2 * i), 0, 0, 0));
 	CHECK(poll_queue(1, 0) == 0);
-	CHECK(counter(PORT, "rx_q1_cpumap_dropped") == 10);
+	CHECK(port_xstat(PORT, "rx_q1_cpumap_dropped") == 10);
 	CHECK(send_numbers(6) == 0);
 	CHECK(load_object() == 0);	/* the old one is closed: its packets are stale */
 	CHECK(poll_queue(1, 0) == 0);
-	CHECK(counter(PORT, "rx_q1_cpumap_stale") == 6);
+	CHECK(port_xstat(PORT, "rx_q1_cpumap_stale") == 6);
 	CHECK(set_entry("cpus_prog", 0, 64, "xdp_at_cpu") == 0 && order(7, 0, 0) == 0);
 	CHECK(send_numbers(6) == 0);	/* freed with their program when the test ends */
-	CHECK(adds_up());
+	CHECK(verdicts_add_up(PORT));
 	return 0;
 }
 
@@ -527,7 +500,7 @@ test_cpumap_restart(void)
 	CHECK(poll_queue(1, 0) == 0);
 	CHECK(send_numbers(5) == 0);
 	CHECK(poll_queue(1, 0) == 5);
-	CHECK(adds_up());
+	CHECK(verdicts_add_up(PORT));
 	return 0;
 }
 
@@ -540,7 +513,7 @@ test_target_is_closed(void)
 	CHECK(stop(OTHER) == 0);
 	CHECK(rte_eth_dev_close(OTHER) == 0);
 	CHECK(comes_to(send_one(1), 0, 0, 0));
-	CHECK(adds_up());
+	CHECK(verdicts_add_up(PORT));
 	return 0;
 }
 

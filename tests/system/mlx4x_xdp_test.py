@@ -7,6 +7,12 @@ import os
 from lib import bed as testbed
 from lib.bed import PCI_ADDRESS, Card, build_dir, check, check_equal
 
+PAGE_POOL = ["--mbuf-pool-ops-name", "page_pool"]
+SELF = ["--step", "--ports", "1", "--wire", "1=self"]
+GENERATOR = "1=gen:size=60,flows=64"
+LOAD = ["--step", "--ports", "1", "--wire", GENERATOR]
+OBJECTS = os.path.join(build_dir(), "examples", "progs")
+
 
 def run_program(bed, name, options, eal=(), words=(), lcores=("-l", "0"),
                 device_args="", timeout=100):
@@ -15,7 +21,8 @@ def run_program(bed, name, options, eal=(), words=(), lcores=("-l", "0"),
     program = os.path.join(build_dir(), "tests", "system", name)
     card = Card(bed, ["--strict", *options],
                 ["env", f"CARD_CONTROL={bed.path('control1')}", program, *lcores, "-m", "192",
-                 "--in-memory", "--no-telemetry", "-a", PCI_ADDRESS + device_args, *eal, "--", *words])
+                 "--in-memory", "--no-telemetry", "-a", PCI_ADDRESS + device_args, *eal,
+                 "--", *words])
     status = card.finish(timeout)
     print(card.output)
     check_equal(status, 0, "exit status")
@@ -25,41 +32,37 @@ def run_program(bed, name, options, eal=(), words=(), lcores=("-l", "0"),
 
 
 def test_verdicts(bed):
-    run_program(bed, "mlx4x_xdp_test", ["--step", "--ports", "1", "--wire", "1=self"],
-                ["--mbuf-pool-ops-name", "page_pool"])
+    run_program(bed, "mlx4x_xdp_test", SELF, PAGE_POOL)
 
 
 def test_verdicts_small_completions(bed):
-    run_program(bed, "mlx4x_xdp_test", ["--step", "--ports", "1", "--wire", "1=self", "--cqe-size", "32"],
-                ["--mbuf-pool-ops-name", "page_pool"])
+    run_program(bed, "mlx4x_xdp_test", [*SELF, "--cqe-size", "32"], PAGE_POOL)
 
 
 def test_unplug(bed):
     """With a program, while frames are on their way back."""
-    run_program(bed, "mlx4x_xdp_test", ["--step", "--ports", "1", "--wire", "1=self"], words=["unplug"])
+    run_program(bed, "mlx4x_xdp_test", SELF, words=["unplug"])
 
 
-PAGE_POOL = ["--mbuf-pool-ops-name", "page_pool"]
-GENERATOR = "1=gen:size=60,flows=64"
-OBJECTS = os.path.join(build_dir(), "examples", "progs")
+def test_loopback_of_a_virtual_function(bed):
+    run_program(bed, "mlx4x_xdp_test", [*SELF, "--device", "vf"], words=["loopback"])
 
 
 def test_a_million_drops(bed):
     """Rows 3, 9: nothing is allocated or mapped."""
-    card = run_program(bed, "mlx4x_xdp_load_test", ["--step", "--ports", "1", "--wire", GENERATOR], PAGE_POOL,
-                       ["drop"])
+    card = run_program(bed, "mlx4x_xdp_load_test", LOAD, PAGE_POOL, ["drop"])
     device = card.final_counters()["device"]
     check_equal(device["deregistrations"], device["registrations"], "row 9: all mappings undone")
 
 
 def test_a_million_sent_back(bed):
     """Rows 64, 66: nothing is allocated or mapped, one doorbell for many frames."""
-    run_program(bed, "mlx4x_xdp_load_test", ["--step", "--ports", "1", "--wire", GENERATOR], PAGE_POOL, ["send"])
+    run_program(bed, "mlx4x_xdp_load_test", LOAD, PAGE_POOL, ["send"])
 
 
 def test_full_ring(bed):
     """Row 65."""
-    run_program(bed, "mlx4x_xdp_load_test", ["--step", "--ports", "1", "--wire", GENERATOR], PAGE_POOL, ["full"])
+    run_program(bed, "mlx4x_xdp_load_test", LOAD, PAGE_POOL, ["full"])
 
 
 FIVE_LCORES = ("--lcores", "0@0,1@0,2@1,3@0,4@1")

@@ -167,6 +167,50 @@ send_errors(void)
 	return stats.oerrors;
 }
 
+#define MAX_XSTATS 512
+
+uint64_t
+port_xstat(uint16_t port, const char *name)
+{
+	struct rte_eth_xstat_name names[MAX_XSTATS];
+	struct rte_eth_xstat values[MAX_XSTATS];
+	int nb = rte_eth_xstats_get_names(port, names, MAX_XSTATS), i;
+
+	if (nb < 0 || rte_eth_xstats_get(port, values, MAX_XSTATS) != nb)
+		return UINT64_MAX;
+	for (i = 0; i < nb; i++) {
+		if (strcmp(names[i].name, name) == 0)
+			return values[i].value;
+	}
+	return UINT64_MAX;
+}
+
+static uint64_t
+sum_of(uint16_t port, const char *const *names, unsigned int nb)
+{
+	uint64_t sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < nb; i++)
+		sum += port_xstat(port, names[i]);
+	return sum;
+}
+
+bool
+verdicts_add_up(uint16_t port)
+{
+	static const char *const verdicts[] = {
+		"rx_xdp_pass", "rx_xdp_drop", "rx_xdp_aborted", "rx_xdp_tx", "rx_xdp_tx_full",
+		"rx_xdp_redirect", "rx_xdp_redirect_fail",
+	};
+	static const char *const reasons[] = {
+		"rx_xdp_redirect_unknown", "rx_xdp_redirect_full", "rx_xdp_redirect_too_long",
+	};
+
+	return port_xstat(port, "rx_xdp_packets") == sum_of(port, verdicts, RTE_DIM(verdicts)) &&
+		port_xstat(port, "rx_xdp_redirect_fail") == sum_of(port, reasons, RTE_DIM(reasons));
+}
+
 /* The path of the socket is what the test was given in CARD_CONTROL. */
 bool
 card_ctl(const char *format, ...)

@@ -73,6 +73,12 @@ int echo(struct rte_mbuf *mbuf, uint16_t number);
 /* Frames that could not be sent, since the test began. */
 uint64_t send_errors(void);
 
+/* An extended statistic of a port, UINT64_MAX if there is none of that name. */
+uint64_t port_xstat(uint16_t port, const char *name);
+
+/* Frames that met a program = sum of all verdicts, and failed redirects = their reasons. */
+bool verdicts_add_up(uint16_t port);
+
 /* A request to the control socket of the card, as `vcx3 ctl`; true if it says ok. */
 bool card_ctl(const char *format, ...) __rte_format_printf(1, 2);
 
