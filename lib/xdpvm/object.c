@@ -276,14 +276,18 @@ xdpvm_object_load(struct xdpvm_object *object)
 	if (object->options.pin_dir != NULL && object->verify != XDPVM_VERIFY_KERNEL)
 		return xdpvm_fail(object, -ENOTSUP, "its maps cannot be pinned in %s: only "
 				  "verify=kernel makes maps in the kernel", object->options.pin_dir);
-	ret = object->verify == XDPVM_VERIFY_KERNEL ? xdpvm_load_kernel(object) :
-						      xdpvm_load_linker(object);
+	ret = object->verify == XDPVM_VERIFY_CACHED ? xdpvm_cache_check(object) : 0;
+	if (ret == 0)
+		ret = object->verify == XDPVM_VERIFY_KERNEL ? xdpvm_load_kernel(object) :
+							      xdpvm_load_linker(object);
 	if (ret == 0)
 		ret = xdpvm_object_maps_load(object);
 	if (ret == 0)
 		ret = load_programs(object);
 	if (ret == 0)
 		ret = xdpvm_object_slots(object);
+	if (ret == 0 && object->verify == XDPVM_VERIFY_KERNEL && object->options.cache_dir != NULL)
+		ret = xdpvm_cache_store(object);
 	if (ret != 0 && object->verify == XDPVM_VERIFY_KERNEL)
 		xdpvm_load_kernel_undo(object);
 	free(object->image);

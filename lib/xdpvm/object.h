@@ -43,6 +43,10 @@ int xdpvm_load_kernel(struct xdpvm_object *object);
 void xdpvm_load_kernel_undo(struct xdpvm_object *object);
 int xdpvm_load_linker(struct xdpvm_object *object);
 
+/* verify_cache.c: asks for every program of the object, or enters it. 0 or a negative errno. */
+int xdpvm_cache_check(const struct xdpvm_object *object);
+int xdpvm_cache_store(const struct xdpvm_object *object);
+
 /* object_maps.c */
 int xdpvm_object_maps_open(struct xdpvm_object *object);
 int xdpvm_object_maps_load(struct xdpvm_object *object);

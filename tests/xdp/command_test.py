@@ -163,6 +163,28 @@ class Command(unittest.TestCase):
         self.assertFalse(outside["loads"])
         self.assertIn("outside of the packet", outside["reason"])
 
+    def test_cached(self):
+        path = self.compile("two", OUTSIDE)
+        folder = f"{self.dir.name}/cache"
+        os.mkdir(folder, 0o755)
+        cached = ("--verify", "cached", "--cache", folder)
+        got = xdpvm("check", path, "-p", "good", *cached)
+        self.assertEqual(got.returncode, 1)
+        self.assertIn("does not say that a kernel accepted", got.stdout)
+        got = xdpvm("check", path, "-p", "good", "--cache", folder)
+        self.assertIn("verify=kernel", got.stdout)
+        got = xdpvm("check", path, "-p", "good", *cached)
+        self.assertEqual(got.returncode, 0)
+        self.assertIn("verify=cached", got.stdout)
+        # The other program of the object was never accepted, and another object neither.
+        self.assertEqual(xdpvm("check", path, "-p", "outside", *cached).returncode, 1)
+        with open(path, "ab") as file:
+            file.write(b"\0")
+        self.assertEqual(xdpvm("check", path, "-p", "good", *cached).returncode, 1)
+        os.chmod(folder, 0o777)
+        got = xdpvm("check", path, "-p", "good", *cached)
+        self.assertIn("is not trusted", got.stdout)
+
     def test_dump(self):
         code = f"{self.dir.name}/code.bin"
         got = xdpvm("dump", f"{OBJECTS}/drop.bpf.o", "-p", "xdp_drop", "--code", code)
