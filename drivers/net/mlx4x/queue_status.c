@@ -101,6 +101,8 @@ mlx4x_get_monitor_addr(void *queue, struct rte_power_monitor_cond *condition)
 	struct mlx4x_rxq *rxq = queue;
 	uint32_t cq_ci = rxq->ci + rxq->cq_offset;
 
+	if (rxq->idx >= mlx4x_nb_device_rxqs(rxq->port))
+		return -ENOTSUP;	/* a queue of software, see xdp.c */
 	condition->addr = (void *)(uintptr_t)&mlx4x_rxq_cqe(rxq, cq_ci)->owner_sr_opcode;
 	condition->size = sizeof(uint8_t);
 	condition->opaque[0] = cq_ci & (rxq->mask + 1) ? MLX4X_CQE_OWNER_MASK : 0;
