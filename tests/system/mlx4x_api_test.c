@@ -18,6 +18,7 @@
 #include <rte_interrupts.h>
 #include <rte_malloc.h>
 #include <rte_mbuf_dyn.h>
+#include <rte_power_intrinsics.h>
 
 #include "self_port.h"
 
@@ -527,6 +528,32 @@ test_runtime_tx_queue(void)
 	return 0;
 }
 
+static int
+may_sleep(const struct rte_power_monitor_cond *condition)
+{
+	return condition->fn(*(volatile uint8_t *)condition->addr, condition->opaque) == 0;
+}
+
+/* The word that a processor watches while it sleeps says that a frame is there. */
+static int
+test_monitor(void)
+{
+	struct rte_eth_conf conf = { 0 };
+	struct rte_power_monitor_cond condition;
+	uint16_t i;
+
+	CHECK(self_start(&conf) == 0);
+	for (i = 0; i < 3 * RING; i++) {	/* laps of both parities */
+		CHECK(rte_eth_get_monitor_addr(PORT, 0, &condition) == 0);
+		CHECK(condition.size == 1);
+		CHECK(may_sleep(&condition));
+		CHECK(send_frame(new_frame(i)));
+		CHECK_SOON(!may_sleep(&condition));
+		CHECK(take_frame(i));
+	}
+	return 0;
+}
+
 /* A port whose queues are not all set up does not start; set up, it does. */
 static int
 test_missing_queue(void)
@@ -613,6 +640,7 @@ static const struct self_test tests[] = {
 	{ "malformed", test_malformed },
 	{ "starvation", test_starvation },
 	{ "reset", test_reset },
+	{ "monitor", test_monitor },
 	{ "missing_queue", test_missing_queue },
 	{ "one_direction", test_one_direction },
 	{ "deferred_start", test_deferred_start },
