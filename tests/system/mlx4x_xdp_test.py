@@ -70,13 +70,13 @@ FIVE_LCORES = ("--lcores", "0@0,1@0,2@1,3@0,4@1")
 
 def test_replace_under_load(bed):
     """Row 6: a thousand times, on four queues."""
-    run_program(bed, "mlx4x_xdp_load_test", ["--ports", "1", "--wire", GENERATOR + ",rate=200000"], PAGE_POOL,
-                ["replace"], FIVE_LCORES)
+    run_program(bed, "mlx4x_xdp_load_test", ["--ports", "1", "--wire", GENERATOR + ",rate=200000"],
+                PAGE_POOL, ["replace"], FIVE_LCORES)
 
 
 def test_objects_under_load(bed):
-    run_program(bed, "mlx4x_xdp_load_test", ["--ports", "1", "--wire", GENERATOR + ",rate=100000"], PAGE_POOL,
-                ["objects", OBJECTS], FIVE_LCORES)
+    run_program(bed, "mlx4x_xdp_load_test", ["--ports", "1", "--wire", GENERATOR + ",rate=100000"],
+                PAGE_POOL, ["objects", OBJECTS], FIVE_LCORES)
 
 
 def run_redirect(bed, *words, **keywords):

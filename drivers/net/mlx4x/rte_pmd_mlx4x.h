@@ -17,8 +17,8 @@
  *
  * A port is named after its function and number, for instance "0000:03:00.0_port1".
  *
- * Every function here is for the control path and may be called from any thread of the
- * primary process while traffic flows, but not from within a program.
+ * Functions whose name does not say rx are for the control path: they may be called from
+ * any thread of the primary process while traffic flows, but not from within a program.
  */
 
 #ifndef RTE_PMD_MLX4X_H
@@ -68,7 +68,9 @@ struct rte_pmd_mlx4x_xdp_prog {
 	 * Judges one frame: returns XDP_DROP, XDP_PASS, XDP_TX, XDP_REDIRECT; any other
 	 * value is XDP_ABORTED. Runs on the lcore that polls the queue, on the bytes as
 	 * they came, before any mbuf field is written; it may move data, data_end and
-	 * data_meta as struct xdpvm_buff says. It must not block.
+	 * data_meta as struct xdpvm_buff says. With XDP_REDIRECT it fills in
+	 * buff->redirect: the kind and the target, for a broadcast the map and its flags.
+	 * It must not block.
 	 */
 	xdpvm_entry_fn hook;
 	void *arg;		/**< Reaches the hook as buff->opaque. */
