@@ -41,7 +41,7 @@ mlx4x_xdp_strip(struct rte_mbuf *mbuf)
  * front than the device saw: hash, type and checksum verdict go. One that moved the
  * tail leaves the headers, but no checksum covers what is there now.
  */
-static inline void
+static __rte_always_inline void
 mlx4x_xdp_describe(const struct mlx4x_xdp *xdp, struct rte_mbuf *mbuf, bool head_moved,
 	bool tail_moved)
 {
@@ -66,7 +66,7 @@ mlx4x_xdp_describe(const struct mlx4x_xdp *xdp, struct rte_mbuf *mbuf, bool head
 }
 
 /* The page under judgement becomes an mbuf. */
-static inline void
+static __rte_always_inline void
 mlx4x_xdp_to_mbuf(const struct mlx4x_xdp *xdp, struct rte_mbuf *mbuf)
 {
 	const struct xdpvm_buff *buff = &xdp->buff;
