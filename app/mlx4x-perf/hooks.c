@@ -4,6 +4,8 @@
 
 #include "hooks.h"
 
+#include <netinet/in.h>
+
 #include <linux/bpf.h>
 
 #include <rte_ether.h>
@@ -63,6 +65,43 @@ perf_hook_redirect(struct xdpvm_buff *buff)
 	buff->redirect.target = RTE_PMD_MLX4X_XDP_IFINDEX(work->ports.tx);
 	buff->redirect.flags = 0;
 	return XDP_REDIRECT;
+}
+
+bool
+perf_encapsulate(uint8_t *old, const uint8_t *end)
+{
+	const struct rte_ether_hdr *from = (const struct rte_ether_hdr *)old;
+	const struct rte_ipv4_hdr *inner = (const struct rte_ipv4_hdr *)(from + 1);
+	struct rte_ether_hdr *eth = (struct rte_ether_hdr *)(old - PERF_ENCAP_BYTES);
+	struct rte_ipv4_hdr *outer = (struct rte_ipv4_hdr *)(eth + 1);
+	struct rte_ether_hdr frame;
+
+	if ((const uint8_t *)(inner + 1) > end || from->ether_type != RTE_BE16(RTE_ETHER_TYPE_IPV4) ||
+	    (inner->version_ihl & RTE_IPV4_HDR_IHL_MASK) < 5)
+		return false;
+	frame = *from;
+	*eth = (struct rte_ether_hdr){ frame.src_addr, frame.dst_addr, frame.ether_type };
+	*outer = (struct rte_ipv4_hdr){
+		.version_ihl = RTE_IPV4_VHL_DEF,
+		.total_length = rte_cpu_to_be_16(rte_be_to_cpu_16(inner->total_length) +
+			PERF_ENCAP_BYTES),
+		.time_to_live = 64,
+		.next_proto_id = IPPROTO_IPIP,
+		.src_addr = RTE_BE32(RTE_IPV4(10, 0, 0, 1)),
+		.dst_addr = RTE_BE32(RTE_IPV4(10, 0, 0, 2)),
+	};
+	outer->hdr_checksum = rte_ipv4_cksum(outer);
+	return true;
+}
+
+uint64_t
+perf_hook_encap_tx(struct xdpvm_buff *buff)
+{
+	if (!perf_encapsulate(buff->data, buff->data_end))
+		return XDP_PASS;
+	buff->data -= PERF_ENCAP_BYTES;
+	buff->data_meta = buff->data;
+	return XDP_TX;
 }
 
 /* Skips Ethernet and up to two VLAN tags. The packet may be too short for the result. */

@@ -310,6 +310,27 @@ timed_count_free(struct perf_work *work)
 	return packets;
 }
 
+/* Encapsulates each packet and sends it, as the example program encap_tx does. */
+static uint32_t
+timed_encap(struct perf_work *work)
+{
+	uint32_t packets = 0;
+	uint16_t i, j;
+
+	for (i = 0; i < work->calls; i++) {
+		uint16_t queue = work->queue, nb = receive(work);
+
+		for (j = 0; j < nb; j++) {
+			uint8_t *data = rte_pktmbuf_mtod(work->pkts[j], uint8_t *);
+
+			if (perf_encapsulate(data, data + work->pkts[j]->data_len))
+				rte_pktmbuf_prepend(work->pkts[j], PERF_ENCAP_BYTES);
+		}
+		packets += send_all(work, queue, nb);
+	}
+	return packets;
+}
+
 /* A program judges inside of the burst; the application gets nothing. */
 static uint32_t
 timed_polls(struct perf_work *work)
@@ -451,6 +472,25 @@ const struct perf_scenario perf_scenarios[] = {
 		.program = OBJECT("swap_tx"),
 		.plain = timed_macswap,
 		.twin = "hook-tx",
+	}, {
+		.name = "hook-encap-tx",
+		.what = "a native hook puts IPv4 into IPv4, XDP_TX; stock: rx_burst, the same C code, "
+			"tx_burst",
+		.receives = true,
+		.sends = true,
+		.timed = timed_polls,
+		.program = HOOK(perf_hook_encap_tx),
+		.plain = timed_encap,
+	}, {
+		.name = "object-encap-tx",
+		.what = "encap_tx.bpf.o puts IPv4 into IPv4, XDP_TX; stock: rx_burst, the same in C, "
+			"tx_burst",
+		.receives = true,
+		.sends = true,
+		.timed = timed_polls,
+		.program = OBJECT("encap_tx"),
+		.plain = timed_encap,
+		.twin = "hook-encap-tx",
 	}, {
 		.name = "hook-redirect",
 		.what = "a native hook redirects to the other port; stock: io",
