@@ -11,6 +11,7 @@
 struct xdpvm_frame {
 	struct xdpvm_prog *prog;
 	uint32_t depth;
+	bool *aborted;		/* of the run: a check failed */
 };
 
 struct function {
@@ -20,8 +21,16 @@ struct function {
 	uint8_t stack[XDPVM_FRAME_STACK] __attribute__((aligned(16)));
 };
 
-static uint64_t run_function(struct xdpvm_prog *prog, struct xdpvm_buff *buff, uint32_t pc,
-			     const uint64_t *args, uint32_t depth);
+static uint64_t run_function(struct xdpvm_frame frame, struct xdpvm_buff *buff,
+			     const struct xdpvm_subprog *subprog, const uint64_t *args);
+
+/* Programs that were proven rely on it where the prover says so; the others find what they find. */
+static void
+zero_stack(struct function *function, const struct xdpvm_subprog *subprog)
+{
+	if (subprog->zero_slots != 0)
+		memset(function->stack, 0, sizeof(function->stack));
+}
 
 static void
 call_helper(struct function *function, const struct bpf_insn *insn)
@@ -55,13 +64,17 @@ step_call(struct function *function, uint32_t pc)
 	const struct bpf_insn *insn = &prog->insns[pc];
 
 	if (insn->src_reg == BPF_PSEUDO_CALL) {
-		function->regs[0] = run_function(prog, function->buff,
-						 prog->subprogs[prog->info[pc].subprog].start,
-						 &function->regs[1], function->frame.depth + 1);
+		struct xdpvm_frame callee = function->frame;
+
+		callee.depth++;
+		function->regs[0] = run_function(callee, function->buff,
+						 &prog->subprogs[prog->info[pc].subprog],
+						 &function->regs[1]);
 	} else if (insn->imm == BPF_FUNC_tail_call) {
 		prog = tail_target(function);
 		if (prog != NULL) {
 			function->frame.prog = prog;
+			zero_stack(function, &prog->subprogs[0]);
 			return 0;
 		}
 	} else {
@@ -144,21 +157,38 @@ step(struct function *function, uint32_t pc)
 	}
 }
 
+/* The next instruction, unless a check ends the run before this one. */
+static uint32_t
+checked_step(struct function *function, uint32_t pc)
+{
+	struct xdpvm_prog *prog = function->frame.prog;
+
+	if (prog->info[pc].check != XDPVM_CHECK_NONE &&
+	    !xdpvm_check_passes(function->buff, &prog->insns[pc], prog->info[pc].check,
+				function->regs)) {
+		*function->frame.aborted = true;
+		return pc;
+	}
+	return step(function, pc);
+}
+
 static uint64_t
-run_function(struct xdpvm_prog *prog, struct xdpvm_buff *buff, uint32_t pc, const uint64_t *args,
-	     uint32_t depth)
+run_function(struct xdpvm_frame frame, struct xdpvm_buff *buff,
+	     const struct xdpvm_subprog *subprog, const uint64_t *args)
 {
 	struct xdpvm_frame *outer = buff->interp;
 	struct function function;
+	uint32_t pc = subprog->start;
 
-	function.frame = (struct xdpvm_frame){ prog, depth };
+	function.frame = frame;
 	function.buff = buff;
+	zero_stack(&function, subprog);
 	memset(function.regs, 0, sizeof(function.regs));
 	memcpy(&function.regs[1], args, 5 * sizeof(*args));
 	function.regs[10] = (uintptr_t)function.stack + sizeof(function.stack);
 	buff->interp = &function.frame;
-	while (function.frame.prog->insns[pc].code != (BPF_JMP | BPF_EXIT))
-		pc = step(&function, pc);
+	while (!*frame.aborted && function.frame.prog->insns[pc].code != (BPF_JMP | BPF_EXIT))
+		pc = checked_step(&function, pc);
 	buff->interp = outer;
 	return function.regs[0];
 }
@@ -167,9 +197,15 @@ uint64_t
 xdpvm_interp(struct xdpvm_prog *prog, struct xdpvm_buff *buff)
 {
 	uint64_t args[5] = { (uintptr_t)buff };
+	bool aborted = false;
+	uint64_t result;
 
 	buff->tail_calls = 0;
-	return run_function(prog, buff, 0, args, 0);
+	buff->fuel = XDPVM_FUEL;
+	result = run_function((struct xdpvm_frame){ prog, 0, &aborted }, buff, &prog->subprogs[0],
+			      args);
+	buff->aborts += aborted;
+	return aborted ? XDP_ABORTED : result;
 }
 
 uint64_t
@@ -178,7 +214,11 @@ xdpvm_interp_callback(struct xdpvm_buff *buff, uint64_t callback, uint64_t r1, u
 {
 	const struct xdpvm_subprog *subprog = (void *)(uintptr_t)callback;
 	uint64_t args[5] = { r1, r2, r3, r4, r5 };
+	struct xdpvm_frame frame = *buff->interp;
 
-	return run_function(buff->interp->prog, buff, subprog->start, args,
-			    buff->interp->depth + 1);
+	frame.depth++;
+	if (frame.prog->checked && !xdpvm_burn_fuel(buff))
+		*frame.aborted = true;
+	/* After the end of the run a helper may go on calling: nothing happens any more. */
+	return run_function(frame, buff, subprog, args);
 }

@@ -5,16 +5,36 @@
 static const uint8_t saved_order[] = { RBX, R12, R13, R14, R15 };
 #define N_SAVED (sizeof(saved_order) / sizeof(saved_order[0]))
 
+/* mov dword [base + disp], value */
+static void
+emit_set(struct jit *jit, uint8_t base, int32_t disp, uint32_t value)
+{
+	emit_mem(jit, false, 0xc7, 0, base, disp);
+	emit32(jit, value);
+}
+
+/* What the prover wants zero: see struct xdpvm_subprog. */
+static void
+zero_slots(struct jit *jit)
+{
+	for (int slot = 0; slot < XDPVM_FRAME_STACK / 8; slot++) {
+		if (!(jit->subprog->zero_slots & 1ull << slot))
+			continue;
+		emit_mem(jit, true, 0xc7, 0, RBP, -8 * (slot + 1));	/* mov qword, 0 */
+		emit32(jit, 0);
+	}
+}
+
 void
 xdpvm_jit_prologue(struct jit *jit)
 {
 	bool entry = jit->subprog->start == 0;
 	int32_t frame = (jit->uses_stack ? XDPVM_FRAME_STACK : 0) + jit->padding;
 
-	if (entry && jit->prog->uses_tail_calls) {
-		/* mov dword [rdi + tail_calls], 0: a run starts; a tail call enters behind it */
-		emit_mem(jit, false, 0xc7, 0, RDI, offsetof(struct xdpvm_buff, tail_calls));
-		emit32(jit, 0);
+	if (entry && (jit->prog->uses_tail_calls || jit->prog->checked)) {
+		/* A run starts; a tail call enters behind this. */
+		emit_set(jit, RDI, offsetof(struct xdpvm_buff, tail_calls), 0);
+		emit_set(jit, RDI, offsetof(struct xdpvm_buff, fuel), XDPVM_FUEL);
 	}
 	if (entry)
 		jit->tail_offset = jit->at;
@@ -29,6 +49,17 @@ xdpvm_jit_prologue(struct jit *jit)
 			emit_push(jit, saved_order[i]);
 	if (jit->saved & 1u << BUFF)
 		emit_mov(jit, true, BUFF, RDI);
+	if (entry && jit->prog->checked)
+		emit_mem(jit, true, X86_MOV, RSP, BUFF, offsetof(struct xdpvm_buff, jit_stack));
+	zero_slots(jit);
+	if (jit->subprog->callback && jit->prog->checked)
+		xdpvm_jit_burn_fuel(jit);
+}
+
+int32_t
+xdpvm_jit_saved_size(const struct jit *jit)
+{
+	return XDPVM_FRAME_STACK + jit->padding + 8 * __builtin_popcount(jit->saved);
 }
 
 void

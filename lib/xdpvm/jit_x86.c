@@ -11,7 +11,7 @@ const uint8_t xdpvm_x86_register[11] = { RAX, RDI, RSI, RDX, RCX, R8, RBX, R13, 
 
 #define ROOM_PER_INSN 96	/* bytes, more than any instruction but a call */
 #define ROOM_PER_CALL 512	/* bytes, more than any inlined lookup */
-#define ROOM_PER_FUNCTION 128
+#define ROOM_PER_FUNCTION 1024	/* bytes, all slots zeroed included */
 #define CODE_ALIGN 16
 #define PASSES_MAX 64
 
@@ -40,6 +40,7 @@ emit_insn(struct jit *jit, uint32_t i)
 {
 	const struct bpf_insn *insn = &jit->prog->insns[i];
 
+	xdpvm_jit_check(jit, i);
 	if (emit_planned(jit, i))
 		return;
 	switch (BPF_CLASS(insn->code)) {
@@ -110,6 +111,11 @@ scan_function(struct jit *jit)
 	jit->saved = written & callee_saved;
 	if (subprog->start == 0 && jit->needs_buff)
 		jit->saved |= 1u << BUFF;
+	if (subprog->start == 0 && jit->prog->checked) {
+		/* A check that fails in another function returns from here: all must be saved. */
+		jit->saved |= callee_saved;
+		jit->uses_stack = true;
+	}
 	/* The return address, and rbp if it is saved, are on the stack already. */
 	jit->padding = calls && (__builtin_popcount(jit->saved) + !jit->uses_stack) % 2 ? 8 : 0;
 }
@@ -117,6 +123,8 @@ scan_function(struct jit *jit)
 static bool
 needs_buff(const struct xdpvm_prog *prog)
 {
+	if (prog->checked)
+		return true;
 	for (uint32_t i = 0; i < prog->n_insns; i++) {
 		bool needed = true;
 
@@ -173,6 +181,8 @@ emit_function(struct jit *jit, uint32_t index)
 		if (wide)
 			jit->offsets[i] = jit->at;
 	}
+	if (index == 0 && jit->prog->checked)
+		xdpvm_jit_abort(jit);
 }
 
 /* One pass; returns whether any place moved. */

@@ -52,6 +52,7 @@ struct jit {
 	uint32_t *function_offsets;	/* per subprogram: its prologue, as callers enter it */
 	uint32_t *thunk_offsets;	/* per subprogram: entry for helpers (callbacks) */
 	uint32_t tail_offset;		/* entry for tail calls */
+	uint32_t abort_offset;		/* where checks that fail go */
 	bool first_pass;
 	bool moved;		/* something lies elsewhere than in the pass before */
 	bool needs_buff;		/* some function uses r12 */
@@ -346,6 +347,12 @@ void xdpvm_jit_call(struct jit *jit, uint32_t i);
 bool xdpvm_jit_lookup(struct jit *jit, uint32_t i);
 /* Whether it would be, and whether that needs the buffer. */
 bool xdpvm_jit_lookup_inlined(const struct xdpvm_prog *prog, uint32_t i, bool *needs_buff);
+
+/* jit_check.c: the check before an instruction; what happens when one fails. */
+void xdpvm_jit_check(struct jit *jit, uint32_t i);
+void xdpvm_jit_burn_fuel(struct jit *jit);
+void xdpvm_jit_abort(struct jit *jit);
+int32_t xdpvm_jit_saved_size(const struct jit *jit);
 
 void xdpvm_jit_prologue(struct jit *jit);
 void xdpvm_jit_leave(struct jit *jit);	/* restores registers and stack, without the ret */

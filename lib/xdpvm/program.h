@@ -19,14 +19,22 @@
 #define XDPVM_MAX_INSNS 1000000		/* Linux: BPF_COMPLEXITY_LIMIT_INSNS, instructions */
 #define XDPVM_MAX_SUBPROGS 256		/* Linux: BPF_MAX_SUBPROGS */
 
-/* What must be checked before a memory access when the prover could not prove it. */
+/*
+ * What the engines check before an instruction when the prover could not prove it. A check that
+ * fails ends the run with XDP_ABORTED.
+ */
 enum xdpvm_check {
 	XDPVM_CHECK_NONE,
-	XDPVM_CHECK_PACKET,	/* inside [data, data_end) */
-	XDPVM_CHECK_META,	/* inside [data_meta, data) */
-	XDPVM_CHECK_MAP_VALUE,	/* inside the storage of insn.map */
-	XDPVM_CHECK_FUEL,	/* not an access: a back edge, burns one unit */
+	XDPVM_CHECK_PACKET,	/* the access is inside [data, data_end) */
+	XDPVM_CHECK_META,	/* the access is inside [data_meta, data) */
+	XDPVM_CHECK_FUEL,	/* a jump that closes a loop: burns one unit of fuel */
 };
+
+/*
+ * Rounds of loops and callbacks of one run, tail calls included. Twice what one bpf_loop() may do
+ * in Linux (BPF_MAX_LOOPS).
+ */
+#define XDPVM_FUEL (16u << 20)
 
 /* How a key was put on the stack: its 8-byte words, cut so that each load has one store to meet. */
 #define XDPVM_KEY_INLINE 16		/* bytes; longer keys are hashed by a call */
@@ -37,7 +45,7 @@ struct xdpvm_key {
 /* Beside each instruction: what analyse.c (and the prover) found out. */
 struct xdpvm_insn_info {
 	struct xdpvm_map *map;	/* ld_imm64 of a map or its value; calls: the map in R1 when it is
-				 * the same on every path; CHECK_MAP_VALUE: the map accessed */
+				 * the same on every path */
 	uint16_t key;		/* calls with map: 1 + index in prog->keys, 0: not known */
 	uint16_t subprog;	/* bpf-to-bpf calls and addresses of functions: index */
 	int16_t stack_offset;	/* stores: offset from the frame pointer, 0 when elsewhere or not
@@ -50,6 +58,8 @@ struct xdpvm_subprog {
 	uint32_t start;		/* first instruction */
 	uint32_t end;		/* one past the last */
 	bool callback;		/* its address is taken */
+	uint64_t zero_slots;	/* bit i: the 8 bytes at frame pointer - 8 * (i + 1) must be zero
+				 * when it is entered */
 };
 
 /* One line of BTF line information, sorted by instruction. */
@@ -90,6 +100,7 @@ struct xdpvm_prog {
 	struct xdpvm_line *lines;
 	uint32_t n_lines;
 	bool uses_tail_calls;
+	bool checked;		/* some instruction or callback has a check */
 
 	void *code;		/* native code, read and execute only */
 	size_t code_size;	/* bytes, without the rounding to pages */
@@ -134,12 +145,14 @@ const struct xdpvm_line *xdpvm_prog_line(const struct xdpvm_prog *prog, uint32_t
  * The steps of a load, each 0 or a negative errno after a sentence.
  * check.c: functions found, every instruction well formed, jumps inside their function.
  * link.c: map references become addresses, calls known.
+ * prove.c: memory safety (verify=internal).
  * analyse.c: which loads read the context, which maps calls use; then the rewrite.
  * jit.c: native code.
  */
 int xdpvm_check_subprogs(struct xdpvm_prog *prog);
 int xdpvm_check_insns(struct xdpvm_prog *prog);
 int xdpvm_link(struct xdpvm_prog *prog);
+int xdpvm_prove(struct xdpvm_prog *prog);
 int xdpvm_analyse(struct xdpvm_prog *prog);
 int xdpvm_jit(struct xdpvm_prog *prog);
 bool xdpvm_jit_wanted(const struct xdpvm_prog *prog);

@@ -100,6 +100,7 @@ struct xdpvm_buff {
 	struct xdpvm_frame *interp;	/**< the engine's; not for embedders */
 	void *jit_stack;	/**< the engine's; not for embedders */
 	uint32_t aborts;	/**< runs that a run-time check ended; each returned XDP_ABORTED */
+	uint32_t fuel;		/**< the engine's; not for embedders */
 };
 
 /** Bytes after hard_start that stay out of a program's reach: sizeof(struct xdp_frame) in Linux. */
