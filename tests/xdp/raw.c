@@ -57,12 +57,10 @@ load_kernel(struct raw_prog *raw, const struct bpf_insn *insns, uint32_t n)
 	return bpf_prog_load(BPF_PROG_TYPE_XDP, "raw", "GPL", insns, n, &opts);
 }
 
-int
-raw_load(struct raw_prog *raw, const struct bpf_insn *insns, uint32_t n, bool quiet)
+static int
+load_all(struct raw_prog *raw, const struct bpf_insn *insns, uint32_t n)
 {
-	memset(raw, 0, sizeof(*raw));
 	raw->fd = -1;
-	raw->object.options.log = quiet ? NULL : say;
 	raw->progs[RAW_INTERP] = new_prog(raw, insns, n, XDPVM_ENGINE_INTERP);
 	if (raw->progs[RAW_INTERP] != NULL)
 		raw->progs[RAW_JIT] = new_prog(raw, insns, n, XDPVM_ENGINE_JIT);
@@ -72,6 +70,35 @@ raw_load(struct raw_prog *raw, const struct bpf_insn *insns, uint32_t n, bool qu
 	}
 	raw->fd = load_kernel(raw, insns, n);
 	return 0;
+}
+
+int
+raw_load(struct raw_prog *raw, const struct bpf_insn *insns, uint32_t n, bool quiet)
+{
+	*raw = (struct raw_prog){ .object.options.log = quiet ? NULL : say };
+	return load_all(raw, insns, n);
+}
+
+static void
+keep(void *arg, enum xdpvm_log_level level, const char *message)
+{
+	const struct raw_prog *raw = arg;
+
+	if (level == XDPVM_LOG_ERROR)
+		snprintf(raw->sentence, raw->sentence_size, "%s", message);
+}
+
+int
+raw_load_proven(struct raw_prog *raw, const struct bpf_insn *insns, uint32_t n, char *sentence,
+		size_t size)
+{
+	*raw = (struct raw_prog){
+		.object = { .verify = XDPVM_VERIFY_INTERNAL,
+			    .options = { .log = keep, .log_arg = raw } },
+		.sentence = sentence, .sentence_size = size,
+	};
+	sentence[0] = '\0';
+	return load_all(raw, insns, n);
 }
 
 void

@@ -22,6 +22,8 @@ struct raw_prog {
 	struct xdpvm_prog *progs[RAW_KERNEL];
 	int fd;			/* the kernel's, or -1 */
 	char *log;		/* the verifier's, when it refused */
+	char *sentence;		/* where the prover's refusal goes */
+	size_t sentence_size;
 };
 
 /*
@@ -30,6 +32,10 @@ struct raw_prog {
  */
 int raw_load(struct raw_prog *raw, const struct bpf_insn *insns, uint32_t n, bool quiet);
 void raw_free(struct raw_prog *raw);
+
+/* The same with the prover (verify=internal) in front; what it says goes to sentence. */
+int raw_load_proven(struct raw_prog *raw, const struct bpf_insn *insns, uint32_t n,
+		    char *sentence, size_t size);
 
 /* Runs one packet in place; size is its length in bytes. The kernel wants at least 14. */
 uint32_t raw_run(const struct raw_prog *raw, enum raw_engine engine, void *packet, size_t size);
