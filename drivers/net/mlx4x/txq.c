@@ -250,7 +250,7 @@ set_state(struct mlx4x_txq *txq, enum ibv_qp_state state, int mask)
 	};
 	int ret = ibv_modify_qp(txq->qp, &attr, IBV_QP_STATE | mask);
 
-	if (ret != 0)
+	if (ret != 0 && !txq->port->dev->removed)
 		MLX4X_LOG(txq->port, ERR, "Tx queue %u: cannot be set to state %d: %s", txq->idx,
 			state, strerror(ret));
 	return -ret;
