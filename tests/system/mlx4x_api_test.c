@@ -528,7 +528,7 @@ test_runtime_tx_queue(void)
 	return 0;
 }
 
-static int
+static bool
 may_sleep(const struct rte_power_monitor_cond *condition)
 {
 	return condition->fn(*(volatile uint8_t *)condition->addr, condition->opaque) == 0;
