@@ -589,6 +589,50 @@ test_sent_back(void)
 	return end(sent_back_body());
 }
 
+/* A turn of the card and a poll; the program keeps everything. */
+static bool
+turn(void)
+{
+	struct rte_mbuf *pkts[BURST];
+
+	settle();
+	return rte_eth_rx_burst(PORT, 0, pkts, BURST) == 0;
+}
+
+static int
+send_error_body(void)
+{
+	uint64_t sent;
+	unsigned int i;
+
+	CHECK(start_with(XDP_TX) == 0);
+	CHECK(send_frame(new_frame(1)));
+	for (i = 0; i < 5; i++)
+		CHECK(turn());
+	CHECK(port_xstat(PORT, "rx_xdp_tx") >= 4);
+	CHECK(card_ctl("inject tx_error:port=1,syndrome=4"));
+	for (i = 0; i < 5; i++)
+		CHECK(turn());
+	/* The frame is lost. New ones are dropped as if the ring were full, until it works again. */
+	sent = port_xstat(PORT, "rx_xdp_tx");
+	for (i = 0; i < WAIT_MS && port_xstat(PORT, "rx_xdp_tx") < sent + 10; i++) {
+		if (port_xstat(PORT, "rx_xdp_tx") == sent)
+			CHECK(send_frame(new_frame(2)));
+		CHECK(turn());
+		rte_delay_us_sleep(1000);
+	}
+	CHECK(port_xstat(PORT, "rx_xdp_tx") >= sent + 10);
+	CHECK(verdicts_add_up(PORT));
+	return 0;
+}
+
+/* The send queue of XDP_TX that the card puts in error is repaired by itself. */
+static int
+test_send_error(void)
+{
+	return end(send_error_body());
+}
+
 /* The card goes while frames are on their way back; nothing waits, nothing is lost. */
 static int
 test_unplug(void)
@@ -659,6 +703,7 @@ main(int argc, char **argv)
 		{ "row70_metadata", test_row70_metadata },
 		{ "row72_errors", test_row72_errors },
 		{ "sent_back", test_sent_back },
+		{ "send_error", test_send_error },
 	};
 	static const struct self_test vf_test = { "row72_loopback", test_row72_loopback };
 	int used = self_init(argc, argv);
