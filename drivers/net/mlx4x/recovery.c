@@ -58,9 +58,11 @@ count_lost(struct mlx4x_txq *txq)
 static void
 recover_txq(struct mlx4x_txq *txq)
 {
+	const char *what = txq->internal ? "send queue of the program on Rx queue" : "Tx queue";
+
 	count_lost(txq);
-	MLX4X_LOG(txq->port, WARNING, "Tx queue %u is in error (syndrome 0x%02x, vendor 0x%02x): "
-		"reset", txq->idx, txq->last_syndrome, txq->last_vendor_err);
+	MLX4X_LOG(txq->port, WARNING, "%s %u is in error (syndrome 0x%02x, vendor 0x%02x): reset",
+		what, txq->idx, txq->last_syndrome, txq->last_vendor_err);
 	if (mlx4x_txq_restart(txq) == 0)
 		txq->stats.recoveries++;
 }
