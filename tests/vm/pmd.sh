@@ -45,7 +45,8 @@ spread()
 receives_none_of_a_dropped_flow()
 {
 	testpmd_start "$1" --forward-mode=rxonly || return 1
-	testpmd_say flow create 0 ingress pattern eth / ipv4 / udp / end actions drop / end
+	testpmd_say flow create 0 ingress pattern eth dst is "$(cat "/sys/class/net/$(netdev 1)/address")" \
+		/ ipv4 / udp / end actions drop / end
 	testpmd_let_run # what came before the rule
 	testpmd_say clear port stats all
 	testpmd_let_run
