@@ -4,6 +4,7 @@
 
 import os
 import random
+import re
 
 from scapy.all import IP, TCP, UDP, Dot1Q, Ether, IPv6, Raw, rdpcap, wrpcap
 
@@ -270,6 +271,22 @@ def test_bad_fcs_is_dropped(bed):
     pmd.cmd("start")
     pmd.ctl("go")
     wait_until(lambda: pmd.stats(0)["RX-packets"] == 1950, "the good frames", 10)
+    end(pmd)
+
+
+def test_queue_info(bed):
+    """What queues were set up with, and the burst functions that serve them."""
+    pmd = start_testpmd(bed, [], ["--rxd=256", "--txd=512"])
+    receive, send = pmd.cmd("show rxq info 0 0"), pmd.cmd("show txq info 0 0")
+    for sentence in ("Number of RXDs: 256", "RX scattered packets: off", "Mempool: mb_pool_0"):
+        check(sentence in receive, f"{sentence} in {receive}")
+    check(re.search("Burst mode: (Vector|Scalar)", receive), f"the burst in {receive}")
+    check("Number of TXDs: 512" in send and "Burst mode: Scalar" in send, f"512 in {send}")
+    end(pmd)
+    pmd = start_testpmd(bed, [], ["--max-pkt-len=4000", "--mbuf-size=1024", "--enable-scatter"])
+    receive = pmd.cmd("show rxq info 0 0")
+    check("RX scattered packets: on" in receive and "Burst mode: Scattered" in receive,
+          f"scatter in {receive}")
     end(pmd)
 
 

@@ -426,6 +426,11 @@ const struct eth_dev_ops mlx4x_ops = {
 	.rx_queue_intr_disable = mlx4x_rx_intr_disable,
 	/* queue_status.c */
 	.get_monitor_addr = mlx4x_get_monitor_addr,
+	/* queue_info.c */
+	.rxq_info_get = mlx4x_rxq_info_get,
+	.txq_info_get = mlx4x_txq_info_get,
+	.rx_burst_mode_get = mlx4x_rx_burst_mode_get,
+	.tx_burst_mode_get = mlx4x_tx_burst_mode_get,
 	/* device.c */
 	.read_clock = mlx4x_read_clock,
 	/* txq.c, tx_complete.c */
