@@ -10,6 +10,7 @@ from scapy.all import IP, TCP, UDP, Dot1Q, Ether, IPv6, Raw, rdpcap, wrpcap
 
 from lib import bed as testbed
 from lib.bed import Testpmd, build_dir, check, check_equal, wait_until
+from lib.telemetry import Telemetry
 
 MAC = ("00:02:c9:00:00:01", "00:02:c9:00:00:02")
 OTHER = "02:00:00:00:00:99"
@@ -287,6 +288,20 @@ def test_queue_info(bed):
     receive = pmd.cmd("show rxq info 0 0")
     check("RX scattered packets: on" in receive and "Burst mode: Scattered" in receive,
           f"scatter in {receive}")
+    end(pmd)
+
+
+def test_dump(bed):
+    """The text of /ethdev/dump_priv names every queue and its state."""
+    prefix = f"{bed.prefix}-dump"
+    pmd = start_testpmd(bed, [], ["--rxq=2", "--txq=2", "--rxd=128"], file_prefix=prefix)
+    telemetry = Telemetry(prefix)
+    text = telemetry.ask("/ethdev/dump_priv,0")
+    telemetry.close()
+    check("port 1 of 0000:03:00.0_port0: started" in text, f"the port in {text}")
+    for queue in ("Rx queue 0: running", "Rx queue 1: running", "Tx queue 1: running"):
+        check(queue in text, f"{queue} in {text}")
+    check("ring 128, segments 1, posted 128, completed 0" in text, f"the ring in {text}")
     end(pmd)
 
 

@@ -11,6 +11,7 @@
 #include <rte_malloc.h>
 #include <rte_mbuf_dyn.h>
 
+#include "dump.h"
 #include "mlx4x.h"
 #include "mp.h"
 #include "queue_status.h"
@@ -426,6 +427,8 @@ const struct eth_dev_ops mlx4x_ops = {
 	.rx_queue_intr_disable = mlx4x_rx_intr_disable,
 	/* queue_status.c */
 	.get_monitor_addr = mlx4x_get_monitor_addr,
+	/* dump.c */
+	.eth_dev_priv_dump = mlx4x_priv_dump,
 	/* queue_info.c */
 	.rxq_info_get = mlx4x_rxq_info_get,
 	.txq_info_get = mlx4x_txq_info_get,

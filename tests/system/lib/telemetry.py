@@ -20,7 +20,8 @@ class Telemetry:
         """The answer to COMMAND,name=value,...; the parameter function is written func."""
         words = ",".join(f"{name}={value}" for name, value in parameters.items())
         self.socket.send((command + ("," + words if words else "")).encode())
-        return json.loads(self.socket.recv(self.greeting["max_output_len"] + 1))[command]
+        answer = json.loads(self.socket.recv(self.greeting["max_output_len"] + 1))
+        return answer[command.split(",")[0]]
 
     def close(self):
         self.socket.close()
