@@ -25,6 +25,7 @@ INSIDE = "XDPVM_SYNC_TOOLS_INSIDE"
 PINS = "/sys/fs/bpf/xdp-filter"     # where xdp-filter looks
 PERIOD_MS = 50
 DEADLINE_S = 30
+REPEAT_S = 5
 
 
 def shell(*command):
@@ -56,6 +57,9 @@ class Runner:
         if not ready:
             raise AssertionError(f"nothing said in {deadline_s} s")
         return self.child.stdout.readline().decode().strip()
+
+    def has_line(self, deadline_s):
+        return bool(select.select([self.child.stdout], [], [], deadline_s)[0])
 
     def say(self, line):
         self.child.stdin.write(line.encode() + b"\n")
@@ -97,6 +101,10 @@ class Tools(unittest.TestCase):
         """The command changes the verdict; how long that took goes to the log."""
         shell(*command)
         start = time.monotonic()
+        while not self.runner.has_line(REPEAT_S) and time.monotonic() - start < DEADLINE_S:
+            # A write between the two system calls of a round is lost: doc/xdp_maps.rst.
+            print(f"{' '.join(command)}: said again")
+            subprocess.run(command, timeout=60, check=False)
         self.assertEqual(self.runner.line(), "verdict " + verdict)
         print(f"{' '.join(command)}: {verdict} after {(time.monotonic() - start) * 1e3:.0f} ms")
 
