@@ -11,7 +11,8 @@
  * - helpers get what their contract (helper.h) asks for;
  * - a run ends: every jump that closes a loop and every callback burns fuel.
  * It does not promise that addresses stay secret: a program may write a pointer into a packet, as
- * Linux lets privileged programs do.
+ * Linux lets privileged programs do. And trace_printk's %s and %pI4 show the readers of the trace
+ * log what lies at any address, through process_vm_readv().
  *
  * How: paths are followed one by one, as Linux does. Where paths meet, a state that an earlier one
  * covers is dropped; when more than "room" different states were seen at one place, they are merged
