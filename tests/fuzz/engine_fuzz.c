@@ -17,7 +17,8 @@
 #include "core/srq.h"
 #include "core/steer.h"
 #include "core/strict.h"
-#include "wire/wire.h"
+#include "input.h"
+#include "one_frame.h"
 
 #define ARENA 65536
 #define PD 1
@@ -35,31 +36,15 @@ enum {
 	DATA_AT = 16384,
 };
 
-struct input {
-	const uint8_t *data;
-	size_t len;
-};
-
 struct world {
 	struct vcx3_core *core;
-	struct vcx3_wire wire;
+	struct one_frame_wire cable;
 	uint8_t *arena;
 	uint32_t sq_index;
 	uint64_t handle;
-	struct vcx3_frame frame;
-	uint8_t room[VCX3_WIRE_FRAME_MAX];
 };
 
 static struct world w;
-
-static uint8_t
-take(struct input *input)
-{
-	if (input->len == 0)
-		return 0;
-	input->len--;
-	return *input->data++;
-}
 
 static void
 take_bytes(struct input *input, void *to, size_t len)
@@ -67,37 +52,6 @@ take_bytes(struct input *input, void *to, size_t len)
 	for (size_t i = 0; i < len; i++)
 		((uint8_t *)to)[i] = take(input);
 }
-
-static uint32_t
-peek(struct vcx3_wire *wire, struct vcx3_frame *frames, uint32_t n)
-{
-	frames[0] = w.frame;
-	return w.frame.data != NULL;
-}
-
-static void
-consume(struct vcx3_wire *wire, uint32_t n)
-{
-	w.frame.data = NULL;
-}
-
-static void *
-reserve(struct vcx3_wire *wire, uint32_t len)
-{
-	return len <= sizeof(w.room) ? w.room : NULL;
-}
-
-static void
-commit(struct vcx3_wire *wire, uint32_t len)
-{
-}
-
-static const struct vcx3_wire_ops ops = {
-	.rx_peek = peek,
-	.rx_consume = consume,
-	.tx_reserve = reserve,
-	.tx_commit = commit,
-};
 
 static void
 make_queues(bool need_doorbell)
@@ -147,9 +101,8 @@ create(uint8_t flags)
 	w.arena = aligned_alloc(64, ARENA);
 	memset(w.arena, 0, ARENA);
 	vcx3_core_create(&config, &w.core);
-	w.wire = (struct vcx3_wire){ .ops = &ops, .carrier = true, .kind = VCX3_WIRE_UNIX };
-	w.frame.data = NULL;
-	vcx3_port_attach_wire(w.core, 1, &w.wire);
+	one_frame_init(&w.cable);
+	vcx3_port_attach_wire(w.core, 1, &w.cable.wire);
 	vcx3_port_set_admin(w.core, 1, true);
 	mpt.start = (uintptr_t)w.arena;
 	mpt.object = vcx3_object_flat(w.arena);
@@ -199,11 +152,11 @@ push_frame(struct input *input)
 
 	if (len > input->len)
 		len = input->len;
-	w.frame.data = malloc(len > 0 ? len : 1); /* an exact block: reading past it shows */
+	w.cable.frame.data = malloc(len > 0 ? len : 1); /* an exact block: reading past it shows */
 	memcpy(bytes, input->data, len);
-	memcpy((void *)w.frame.data, bytes, len);
-	w.frame.len = len;
-	w.frame.flow_id = 0;
+	memcpy((void *)w.cable.frame.data, bytes, len);
+	w.cable.frame.len = len;
+	w.cable.frame.flow_id = 0;
 	input->data += len;
 	input->len -= len;
 }
@@ -238,7 +191,7 @@ act(struct input *input)
 		break;
 	case 1:
 		push_frame(input);
-		frame = w.frame.data;
+		frame = w.cable.frame.data;
 		break;
 	case 2: /* receive WQEs */
 		take_bytes(input, w.arena + QP_AT + (64 << LOG_RING) + take(input) % 16 * 32, 32);
@@ -262,7 +215,7 @@ act(struct input *input)
 	}
 	for (int i = 0; i < 4 && vcx3_core_run(w.core) > 0; i++)
 		;
-	w.frame.data = NULL;
+	w.cable.frame.data = NULL;
 	free((void *)frame);
 }
 

@@ -19,7 +19,8 @@
 #include "pci/be.h"
 #include "pci/cmd.h"
 #include "pci/vfio_user.h"
-#include "wire/wire.h"
+#include "input.h"
+#include "one_frame.h"
 
 #define REGION_SIZE (16 * VCX3_DMA_PAGE)
 #define REGIONS 4
@@ -32,29 +33,13 @@
 #define IN_AT IOVA(0)
 #define OUT_AT (IOVA(0) + VCX3_DMA_PAGE)
 
-struct input {
-	const uint8_t *data;
-	size_t len;
-};
-
 static struct world {
 	struct vcx3_pci pci;
 	struct vcx3_core *core;
 	struct vcx3_vfu vfu;
-	struct vcx3_wire wire;
+	struct one_frame_wire cable;
 	uint8_t bytes[FRAME_SIZE];
-	uint8_t room[VCX3_WIRE_FRAME_MAX];
-	struct vcx3_frame frame;
 } w;
-
-static uint8_t
-take(struct input *input)
-{
-	if (input->len == 0)
-		return 0;
-	input->len--;
-	return *input->data++;
-}
 
 static uint32_t
 take_32(struct input *input)
@@ -63,37 +48,6 @@ take_32(struct input *input)
 
 	return high << 16 | take(input) << 8 | take(input);
 }
-
-static uint32_t
-peek(struct vcx3_wire *wire, struct vcx3_frame *frames, uint32_t n)
-{
-	frames[0] = w.frame;
-	return w.frame.data != NULL;
-}
-
-static void
-consume(struct vcx3_wire *wire, uint32_t n)
-{
-	w.frame.data = NULL;
-}
-
-static void *
-reserve(struct vcx3_wire *wire, uint32_t len)
-{
-	return len <= sizeof(w.room) ? w.room : NULL;
-}
-
-static void
-commit(struct vcx3_wire *wire, uint32_t len)
-{
-}
-
-static const struct vcx3_wire_ops ops = {
-	.rx_peek = peek,
-	.rx_consume = consume,
-	.tx_reserve = reserve,
-	.tx_commit = commit,
-};
 
 /* Memory with a page in front of it and one behind that nobody may touch. */
 static void
@@ -157,9 +111,8 @@ create(uint8_t flags)
 	if (vcx3_pci_init(&w.pci, &pci) != 0 || vcx3_core_create(&config, &w.core) != 0)
 		abort();
 	vcx3_pci_set_core(&w.pci, w.core);
-	w.frame.data = NULL;
-	w.wire = (struct vcx3_wire){ .ops = &ops, .carrier = true, .kind = VCX3_WIRE_UNIX };
-	vcx3_port_attach_wire(w.core, 1, &w.wire);
+	one_frame_init(&w.cable);
+	vcx3_port_attach_wire(w.core, 1, &w.cable.wire);
 	w.vfu = (struct vcx3_vfu){ .pci = &w.pci, .fd = -1 };
 	for (unsigned int region = 0; region < REGIONS; region++)
 		map_region(region);
@@ -239,7 +192,7 @@ push_frame(struct input *input)
 
 	for (uint32_t i = 0; i < len; i++)
 		w.bytes[i] = take(input);
-	w.frame = (struct vcx3_frame){ .data = w.bytes, .len = len };
+	w.cable.frame = (struct vcx3_frame){ .data = w.bytes, .len = len };
 }
 
 static void

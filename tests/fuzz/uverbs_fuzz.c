@@ -19,6 +19,7 @@
 #include "core/counters.h"
 #include "uverbs/command.h"
 #include "uverbs/fds.h"
+#include "input.h"
 
 #define ARENA 65536
 /* Far from all else: an address that the input changes a little is nowhere. */
@@ -28,26 +29,12 @@
 #define FDS 4096
 #define RAW_PACKET 8
 
-struct input {
-	const uint8_t *data;
-	size_t len;
-};
-
 static struct vcx3_tree tree;
 static struct uv_card *card;
 static uint8_t *arena;
 static int device;
 static uint32_t latest[UV_TYPES];
 static uint64_t response[128];
-
-static uint8_t
-take(struct input *input)
-{
-	if (input->len == 0)
-		return 0;
-	input->len--;
-	return *input->data++;
-}
 
 static void
 fail(const char *what)
