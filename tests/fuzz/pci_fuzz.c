@@ -39,6 +39,7 @@ static struct world {
 	struct vcx3_vfu vfu;
 	struct one_frame_wire cable;
 	uint8_t bytes[FRAME_SIZE];
+	bool mapped[REGIONS];
 } w;
 
 static uint32_t
@@ -49,23 +50,56 @@ take_32(struct input *input)
 	return high << 16 | take(input) << 8 | take(input);
 }
 
-/* Memory with a page in front of it and one behind that nobody may touch. */
+/* Where a region lies in this process: between pages that are never mapped. */
+static uint8_t *
+place_of(unsigned int region)
+{
+	static uint8_t *area;
+
+	if (area == NULL)
+		area = mmap(NULL, REGIONS * (REGION_SIZE + VCX3_DMA_PAGE) + VCX3_DMA_PAGE,
+			    PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (area == MAP_FAILED)
+		abort();
+	return area + region * (REGION_SIZE + VCX3_DMA_PAGE) + VCX3_DMA_PAGE;
+}
+
+static uint8_t *
+set_access(unsigned int region, int access)
+{
+	uint8_t *host = mmap(place_of(region), REGION_SIZE, access,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+
+	if (host == MAP_FAILED)
+		abort();
+	return host;
+}
+
 static void
 map_region(unsigned int region)
 {
 	struct vcx3_dma_region entry = { .iova = IOVA(region), .size = REGION_SIZE,
 					 .read = true, .write = region != 3 };
-	uint8_t *host = mmap(NULL, REGION_SIZE + 2 * VCX3_DMA_PAGE, PROT_NONE,
-			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	if (host == MAP_FAILED)
-		abort();
-	munmap(host, VCX3_DMA_PAGE);
-	munmap(host + VCX3_DMA_PAGE + REGION_SIZE, VCX3_DMA_PAGE);
-	entry.host = host + VCX3_DMA_PAGE;
-	mprotect(entry.host, REGION_SIZE, PROT_READ | PROT_WRITE);
-	if (vcx3_pci_dma_map(&w.pci, &entry) != 0)
-		munmap(entry.host, REGION_SIZE);
+	if (w.mapped[region])
+		return;
+	entry.host = set_access(region, PROT_READ | PROT_WRITE);
+	w.mapped[region] = vcx3_pci_dma_map(&w.pci, &entry) == 0;
+	if (!w.mapped[region])
+		set_access(region, PROT_NONE);
+}
+
+/* What left the device's table was unmapped with it: nothing else may come to lie there. */
+static void
+close_unmapped(void)
+{
+	for (unsigned int region = 0; region < REGIONS; region++) {
+		if (!w.mapped[region] ||
+		    vcx3_dma_at(&w.pci.dma, IOVA(region), REGION_SIZE, false) != NULL)
+			continue;
+		set_access(region, PROT_NONE);
+		w.mapped[region] = false;
+	}
 }
 
 static void
@@ -214,6 +248,7 @@ act(struct input *input)
 		vcx3_pci_dma_unmap(&w.pci, IOVA(take(input) % REGIONS), REGION_SIZE);
 	else
 		map_region(take(input) % REGIONS);
+	close_unmapped();
 	vcx3_core_run(w.core);
 }
 
@@ -229,6 +264,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		act(&input);
 	vcx3_irqs_fini(&w.pci.irqs);
 	vcx3_pci_dma_unmap_all(&w.pci);
+	close_unmapped();
 	vcx3_pci_fini(&w.pci);
 	vcx3_core_destroy(w.core);
 	return 0;
