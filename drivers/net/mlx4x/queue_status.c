@@ -60,16 +60,13 @@ tx_done(const struct mlx4x_txq *txq)
 	for (cq_ci = txq->cq_ci; cq_ci - txq->cq_ci <= txq->cq_mask; cq_ci++) {
 		const struct mlx4x_cqe *cqe = mlx4x_cqe_at(txq->cqes, cq_ci & txq->cq_mask,
 			txq->cqe_shift);
-		const struct mlx4x_wqe_ctrl *ctrl;
 
 		if (!mlx4x_cqe_is_ready(cqe, cq_ci, txq->cq_mask + 1))
 			break;
 		mlx4x_from_device();
 		if (mlx4x_cqe_is_error(cqe))
 			break;
-		done += (uint16_t)(mlx4x_cqe_wqe_index(cqe) - done);
-		ctrl = mlx4x_txq_wqe(txq, done);
-		done += mlx4x_wqe_blocks(ctrl->fence_size & MLX4X_WQE_SIZE_MASK);
+		done = mlx4x_tx_behind(txq, cqe, done);
 	}
 	return done;
 }

@@ -108,6 +108,17 @@ mlx4x_wqe_blocks(uint32_t ds)
 	return (ds + 3) / 4;
 }
 
+/* The first block behind the descriptor that a completion names; done is one at or before it. */
+static inline uint32_t
+mlx4x_tx_behind(const struct mlx4x_txq *txq, const struct mlx4x_cqe *cqe, uint32_t done)
+{
+	const struct mlx4x_wqe_ctrl *ctrl;
+
+	done += (uint16_t)(mlx4x_cqe_wqe_index(cqe) - done);
+	ctrl = mlx4x_txq_wqe(txq, done);
+	return done + mlx4x_wqe_blocks(ctrl->fence_size & MLX4X_WQE_SIZE_MASK);
+}
+
 /*
  * Reads completions. done moves past the last descriptor that one of them names.
  * False if one says that the queue is in error: the burst ends with
@@ -121,16 +132,13 @@ mlx4x_tx_poll(struct mlx4x_txq *txq)
 	for (;;) {
 		const struct mlx4x_cqe *cqe = mlx4x_cqe_at(txq->cqes, cq_ci & txq->cq_mask,
 			txq->cqe_shift);
-		const struct mlx4x_wqe_ctrl *ctrl;
 
 		if (!mlx4x_cqe_is_ready(cqe, cq_ci, txq->cq_mask + 1))
 			break;
 		mlx4x_from_device();
 		if (unlikely(mlx4x_cqe_is_error(cqe)))
 			return false;
-		done += (uint16_t)(mlx4x_cqe_wqe_index(cqe) - done);
-		ctrl = mlx4x_txq_wqe(txq, done);
-		done += mlx4x_wqe_blocks(ctrl->fence_size & MLX4X_WQE_SIZE_MASK);
+		done = mlx4x_tx_behind(txq, cqe, done);
 		cq_ci++;
 	}
 	if (cq_ci != txq->cq_ci) {
