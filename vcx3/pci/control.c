@@ -4,25 +4,22 @@
  * `vcx3 ctl` speaks it.
  */
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "../cmd/line.h"
 #include "../core/fault.h"
 #include "../core/port.h"
 #include "../core/strict.h"
 #include "card.h"
 
-#define MAX_WORDS 8
-#define CLIENT_TIMEOUT_MS 1000
-
 struct request {
 	struct vcx3_card *card;
 	unsigned int nb;
-	char *words[MAX_WORDS];
+	char *words[VCX3_LINE_WORDS];
 	char sentence[1024];
 	char *text; /* longer than a sentence; freed after sending */
 };
@@ -123,51 +120,6 @@ run(struct request *request)
 	return -EINVAL;
 }
 
-static void
-split(struct request *request, char *line)
-{
-	char *rest = line, *word;
-
-	while (request->nb < MAX_WORDS && (word = strsep(&rest, " \n")) != NULL)
-		if (*word != '\0')
-			request->words[request->nb++] = word;
-}
-
-static void
-reply(int fd, const char *text)
-{
-	size_t length = strlen(text);
-
-	while (length > 0) {
-		ssize_t sent = send(fd, text, length, MSG_NOSIGNAL);
-
-		if (sent <= 0)
-			return;
-		text += sent;
-		length -= (size_t)sent;
-	}
-}
-
-/* A client that says nothing is not waited for for long. */
-static bool
-read_line(int fd, char *line, size_t size)
-{
-	struct pollfd waited = { .fd = fd, .events = POLLIN };
-	size_t used = 0;
-
-	while (used < size - 1 && poll(&waited, 1, CLIENT_TIMEOUT_MS) > 0) {
-		ssize_t got = read(fd, line + used, size - 1 - used);
-
-		if (got <= 0)
-			return false;
-		used += (size_t)got;
-		line[used] = '\0';
-		if (strchr(line, '\n') != NULL)
-			return true;
-	}
-	return false;
-}
-
 void
 vcx3_card_control(struct vcx3_card *card, int listener)
 {
@@ -177,14 +129,14 @@ vcx3_card_control(struct vcx3_card *card, int listener)
 
 	if (fd < 0)
 		return;
-	if (read_line(fd, line, sizeof(line))) {
-		split(&request, line);
+	if (vcx3_line_read(fd, line, sizeof(line))) {
+		request.nb = vcx3_line_split(line, request.words);
 		vcx3_runner_lock(card->runner);
 		ret = run(&request);
 		vcx3_runner_unlock(card->runner);
 		vcx3_runner_kick(card->runner);
-		reply(fd, ret == 0 ? "ok\n" : "error\n");
-		reply(fd, request.text != NULL ? request.text : request.sentence);
+		vcx3_line_reply(fd, ret == 0 ? "ok\n" : "error\n");
+		vcx3_line_reply(fd, request.text != NULL ? request.text : request.sentence);
 	}
 	free(request.text);
 	close(fd);

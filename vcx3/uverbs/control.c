@@ -5,7 +5,6 @@
 #include "control.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,20 +12,18 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "../cmd/line.h"
 #include "../cmd/verbs.h"
 #include "../core/fault.h"
 #include "../core/port.h"
 #include "../core/strict.h"
 #include "real.h"
 
-#define MAX_WORDS 8
-#define CLIENT_TIMEOUT_MS 1000
-
 /* One request: the words of the line, the answer; text is what follows "ok" or "error". */
 struct request {
 	struct uv_card *card;
 	unsigned int nb;
-	char *words[MAX_WORDS + 1];
+	char *words[VCX3_LINE_WORDS];
 	char sentence[1024];
 	char *text; /* longer than a sentence; freed after sending */
 };
@@ -239,51 +236,6 @@ run(struct request *request)
 	return -EINVAL;
 }
 
-static void
-split(struct request *request, char *line)
-{
-	char *rest = line, *word;
-
-	while (request->nb < MAX_WORDS && (word = strsep(&rest, " \n")) != NULL)
-		if (*word != '\0')
-			request->words[request->nb++] = word;
-}
-
-static void
-reply(int fd, const char *text)
-{
-	size_t length = strlen(text);
-
-	while (length > 0) {
-		ssize_t sent = send(fd, text, length, MSG_NOSIGNAL);
-
-		if (sent <= 0)
-			return;
-		text += sent;
-		length -= sent;
-	}
-}
-
-/* Reads up to the end of the line; a client that says nothing is not waited for for long. */
-static bool
-read_line(int fd, char *line, size_t size)
-{
-	struct pollfd waited = {.fd = fd, .events = POLLIN};
-	size_t used = 0;
-
-	while (used < size - 1 && poll(&waited, 1, CLIENT_TIMEOUT_MS) > 0) {
-		ssize_t got = uv_real()->read(fd, line + used, size - 1 - used);
-
-		if (got <= 0)
-			return false;
-		used += got;
-		line[used] = '\0';
-		if (strchr(line, '\n') != NULL)
-			return true;
-	}
-	return false;
-}
-
 void
 uv_control_serve(struct uv_card *card, int listen_fd)
 {
@@ -294,17 +246,17 @@ uv_control_serve(struct uv_card *card, int listen_fd)
 
 	if (fd < 0)
 		return;
-	if (read_line(fd, line, sizeof(line))) {
-		split(&request, line);
+	if (vcx3_line_read(fd, line, sizeof(line))) {
+		request.nb = vcx3_line_split(line, request.words);
 		uv_lock(card);
 		ret = run(&request);
 		uv_unlock(card);
-		reply(fd, ret == 0 ? "ok\n" : "error\n");
+		vcx3_line_reply(fd, ret == 0 ? "ok\n" : "error\n");
 		if (ret < 0 && request.sentence[0] == '\0')
 			snprintf(request.sentence, sizeof(request.sentence), "%s\n", strerror(-ret));
-		reply(fd, request.text != NULL ? request.text : request.sentence);
+		vcx3_line_reply(fd, request.text != NULL ? request.text : request.sentence);
 		if (request.text != NULL)
-			reply(fd, "\n");
+			vcx3_line_reply(fd, "\n");
 	}
 	free(request.text);
 	uv_real()->close(fd);
