@@ -31,19 +31,27 @@ pktmbuf_private(struct rte_mempool *mp)
 	return priv;
 }
 
+/* Bytes of a stride that an object has wherever it starts. */
+static uint32_t
+usable_size(const struct page_pool_layout *layout)
+{
+	return layout->stride - (layout->nb_colours - 1) * RTE_CACHE_LINE_SIZE;
+}
+
 /* Gives the rest of the stride to the buffer, as far as the 16 bits of buf_len reach. */
 static void
 extend_data_room(struct rte_mempool *mp, struct page_pool *pool,
 		 struct rte_pktmbuf_pool_private *priv)
 {
 	uint32_t head = sizeof(struct rte_mbuf) + priv->mbuf_priv_size;
-	uint32_t elt_size = pool->layout.stride - mp->header_size;
+	uint32_t usable = usable_size(&pool->layout);
+	uint32_t elt_size = usable - mp->header_size;
 	struct rte_mempool_objsz sz;
 	uint32_t total;
 
 	total = rte_mempool_calc_obj_size(elt_size, mp->flags | RTE_MEMPOOL_F_NO_SPREAD, &sz);
-	if (total > pool->layout.stride) /* a trailer is needed: mempool debug */
-		elt_size -= total - pool->layout.stride;
+	if (total > usable) /* a trailer is needed: mempool debug */
+		elt_size -= total - usable;
 	elt_size = RTE_MIN(elt_size, head + UINT16_MAX / 8 * 8);
 	if (elt_size > mp->elt_size) {
 		mp->elt_size = elt_size;
@@ -268,6 +276,16 @@ next_block(struct page_pool *pool, uintptr_t *at, uintptr_t end)
 	return 0;
 }
 
+/* Offset of the first object in the block at an address. */
+static uint32_t
+first_offset(const struct page_pool *pool, uintptr_t block)
+{
+	const struct page_pool_layout *layout = &pool->layout;
+	uint32_t colour = block / layout->block_size % layout->nb_colours;
+
+	return pool->header_size + colour * RTE_CACHE_LINE_SIZE;
+}
+
 /* Places up to max objects in [*begin, *end) and narrows that to the blocks used. */
 static unsigned int
 place_objects(struct page_pool *pool, uintptr_t *begin, uintptr_t *end, unsigned int max,
@@ -286,7 +304,7 @@ place_objects(struct page_pool *pool, uintptr_t *begin, uintptr_t *end, unsigned
 			*begin = at;
 		for (offset = 0; offset + pool->layout.stride <= size && n < max;
 		     offset += pool->layout.stride)
-			objs[n++] = (void *)(at + offset + pool->header_size);
+			objs[n++] = (void *)(at + offset + first_offset(pool, at));
 		at += size;
 	}
 	*end = at;

@@ -15,8 +15,10 @@
  *
  * The rest of a page belongs to the buffer that lives there: the data room of
  * a pktmbuf pool is raised to what is really there, before its mbufs are
- * built. So a pool with the usual 2176 bytes of data room holds frames of 3648
- * bytes with the full headroom of an XDP program.
+ * built. So a pool with the usual 2176 bytes of data room holds frames of 3136
+ * bytes with the full headroom of an XDP program; one that asks for 3904 gets
+ * frames of 3648 bytes, and has its mbufs in fewer sets of the caches (see
+ * page_pool_layout.nb_colours).
  *
  * Memory is mapped for a device when the device is attached or when memory
  * enters the pool, whichever comes last, and unmapped when it leaves. Getting
@@ -46,6 +48,12 @@ extern "C" {
 #define PAGE_POOL_PAGE_SIZE 4096u
 /** Bytes of a block of the packed handler (order 3 of the kernel). */
 #define PAGE_POOL_PACKED_BLOCK_SIZE 32768u
+/**
+ * An object that has a block for itself starts at one of up to so many places more than
+ * one, a cache line apart, for each page of the block. An L2 cache of 16 ways and 2 MiB
+ * has 512 lines for what all pages have at the same offset: no more than a receive ring.
+ */
+#define PAGE_POOL_COLOURS_PER_PAGE 8u
 /** Largest block: a hugepage of 2 MiB. */
 #define PAGE_POOL_BLOCK_SIZE_MAX (2u << 20)
 /** Bytes in front of a frame that an XDP program may use (XDP_PACKET_HEADROOM of Linux). */
@@ -59,6 +67,13 @@ struct page_pool_layout {
 	uint32_t objs_per_block;
 	/** Bytes from one object to the next, a multiple of a cache line. */
 	uint32_t stride;
+	/**
+	 * Places where an object that has a block for itself may start: the object of
+	 * block n (address / block_size) lies n % nb_colours cache lines behind the first
+	 * place. Odd, so that blocks which a cache maps to the same sets, a power of two
+	 * apart, differ in colour. 1 where blocks are shared.
+	 */
+	uint32_t nb_colours;
 };
 
 /**
@@ -67,7 +82,8 @@ struct page_pool_layout {
  * The number of objects is what fits; the stride is then the largest multiple of
  * a cache line with which that number still fits. Examples for 32 KiB: 9536 bytes
  * (an mbuf for a 9000-byte MTU) give 3 objects with stride 10880; 1536, 1600 and
- * 1920 bytes give 21, 20 and 17 objects at just that stride.
+ * 1920 bytes give 21, 20 and 17 objects at just that stride. Colours take what a
+ * single object leaves of its block: at most 1 + PAGE_POOL_COLOURS_PER_PAGE for each page.
  *
  * @param obj_size
  *   Bytes of an object with everything that belongs to it, at least 1.
@@ -142,14 +158,14 @@ int page_pool_free(struct rte_mempool *mp);
 struct page_pool_geometry {
 	/** Blocks, objects per block and stride. */
 	struct page_pool_layout layout;
-	/** Offset of the mempool element (the mbuf) in its stride. */
+	/** Offset of the mempool element (the mbuf) of the first colour in its stride. */
 	uint32_t obj_offset;
 	/**
-	 * Offset of the buffer (buf_addr) in its stride, so in its page when there is
-	 * one object per page: 192 + private area. Every buffer of such a pool is
-	 * this number modulo 4096; a frame behind full headroom is this number + 256.
-	 * It cannot be 0: an mbuf finds its buffer right behind itself, so a buffer
-	 * that starts a page would leave its mbuf in the page before.
+	 * Offset of the buffer (buf_addr) of the first colour in its stride, so in its
+	 * page when there is one object per page: 192 + private area. A buffer of such a
+	 * pool is this number + 64 * colour modulo 4096; a frame behind full headroom 256
+	 * more. It cannot be 0: an mbuf finds its buffer right behind itself, so a
+	 * buffer that starts a page would leave its mbuf in the page before.
 	 */
 	uint32_t buf_offset;
 	/** Bytes from buf_addr to the end of the buffer; 0 when the objects are not mbufs. */

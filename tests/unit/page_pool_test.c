@@ -14,17 +14,23 @@ static void
 test_layout_numbers(void)
 {
 	static const struct {
-		uint32_t obj_size, block_size, objs_per_block, stride;
+		uint32_t obj_size, block_size, objs_per_block, stride, nb_colours;
 	} rows[] = {
-		{ 2368, 0, 1, 4096 }, /* testpmd's mbufs */
-		{ 9536, 0, 1, 16384 }, /* larger than a page: order 2 */
-		{ 2048, 4096, 2, 2048 },
-		{ 9536, 32768, 3, 10880 },
-		{ 1536, 32768, 21, 1536 },
-		{ 1600, 32768, 20, 1600 },
-		{ 1920, 32768, 17, 1920 },
-		{ 1536, 2 << 20, 1365, 1536 },
-		{ 2368, 2 << 20, 885, 2368 },
+		{ 2368, 0, 1, 4096, 9 }, /* testpmd's mbufs */
+		{ 2368, 4096, 1, 4096, 9 },
+		{ 3584, 0, 1, 4096, 9 },
+		{ 3585, 0, 1, 4096, 7 },
+		{ 3968, 0, 1, 4096, 3 }, /* the kernel's largest MTU with a program */
+		{ 4033, 0, 1, 4096, 1 },
+		{ 4096, 0, 1, 4096, 1 },
+		{ 9536, 0, 1, 16384, 33 }, /* larger than a page: order 2 */
+		{ 2048, 4096, 2, 2048, 1 },
+		{ 9536, 32768, 3, 10880, 1 },
+		{ 1536, 32768, 21, 1536, 1 },
+		{ 1600, 32768, 20, 1600, 1 },
+		{ 1920, 32768, 17, 1920, 1 },
+		{ 1536, 2 << 20, 1365, 1536, 1 },
+		{ 2368, 2 << 20, 885, 2368, 1 },
 	};
 	struct page_pool_layout layout;
 	unsigned int i;
@@ -34,6 +40,8 @@ test_layout_numbers(void)
 		CHECK(layout.objs_per_block == rows[i].objs_per_block, "row %u: %u", i,
 			layout.objs_per_block);
 		CHECK(layout.stride == rows[i].stride, "row %u: %u", i, layout.stride);
+		CHECK(layout.nb_colours == rows[i].nb_colours, "row %u: %u", i,
+			layout.nb_colours);
 	}
 	CHECK(page_pool_layout_compute(0, 0, &layout) == -EINVAL);
 	CHECK(page_pool_layout_compute(4097, 4096, &layout) == -EINVAL);
@@ -55,10 +63,15 @@ test_layout_memory(void)
 	CHECK(page_pool_layout_bytes(&layout, 8 * 4096) == 512ull << 20);
 }
 
-/* Row 1: one page per packet, at one place in the page, with all of 256 bytes in front. */
+/*
+ * Row 1: one page per packet, whole inside it, with all of 256 bytes in front; at one of the
+ * page's nine places, each as often as the others.
+ */
 static void
 test_page_per_packet(void)
 {
+	const uint32_t nb_colours = PAGE_POOL_COLOURS_PER_PAGE + 1;
+	unsigned int of_colour[PAGE_POOL_COLOURS_PER_PAGE + 1] = { 0 };
 	struct rte_mempool *mp = rte_pktmbuf_pool_create_by_ops("pages", NB_PAGES, 0, 64,
 		RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY, PAGE_POOL_OPS);
 	struct page_pool_geometry geometry;
@@ -69,23 +82,52 @@ test_page_per_packet(void)
 	CHECK(page_pool_geometry_get(mp, &geometry) == 0);
 	CHECK(geometry.layout.block_size == 4096 && geometry.layout.objs_per_block == 1);
 	CHECK(geometry.buf_offset == 192 + 64);
-	CHECK(geometry.buf_size == 4096 - 192 - 64);
-	CHECK(page_pool_frame_max(&geometry, PAGE_POOL_XDP_HEADROOM) == 3648 - 64);
+	CHECK(geometry.layout.nb_colours == nb_colours);
+	CHECK(geometry.buf_size == 4096 - 192 - 64 - (nb_colours - 1) * 64);
+	CHECK(page_pool_frame_max(&geometry, PAGE_POOL_XDP_HEADROOM) == 3136 - 64);
 	CHECK(rte_pktmbuf_data_room_size(mp) == geometry.buf_size);
 	CHECK(rte_pktmbuf_alloc_bulk(mp, mbufs, NB_PAGES) == 0);
 	for (i = 0; i < NB_PAGES; i++) {
 		uintptr_t page = (uintptr_t)mbufs[i] & ~4095ul;
-		struct rte_mbuf *again = mbufs[i];
+		uint32_t offset = (uintptr_t)mbufs[i]->buf_addr - page;
+		uint32_t colour = (offset - geometry.buf_offset) / 64;
 
-		CHECK((uintptr_t)mbufs[i]->buf_addr % 4096 == geometry.buf_offset);
-		CHECK((uintptr_t)mbufs[i]->buf_addr + mbufs[i]->buf_len == page + 4096);
-		CHECK(mbufs[i]->buf_iova % 4096 == geometry.buf_offset);
+		CHECK(colour < nb_colours && offset == geometry.buf_offset + colour * 64);
+		of_colour[colour % nb_colours]++;
+		CHECK(offset + mbufs[i]->buf_len <= 4096);
+		CHECK(mbufs[i]->buf_len == geometry.buf_size);
+		CHECK(mbufs[i]->buf_addr == rte_mbuf_buf_addr(mbufs[i], mp));
+		CHECK(mbufs[i]->buf_iova % 4096 == offset);
 		/* The word at the end of a page is written once, so no page came twice. */
-		again = *(struct rte_mbuf **)(page + 4088);
-		CHECK(again == NULL);
+		CHECK(*(struct rte_mbuf **)(page + 4088) == NULL);
 		*(struct rte_mbuf **)(page + 4088) = mbufs[i];
 	}
+	for (i = 0; i < nb_colours; i++)
+		CHECK(of_colour[i] >= NB_PAGES / nb_colours - 1, "%u: %u", i, of_colour[i]);
 	rte_pktmbuf_free_bulk(mbufs, NB_PAGES);
+	CHECK(page_pool_free(mp) == 0);
+}
+
+/* Row 7: who asks for it gets the whole page, and frames larger than the kernel's (MTU 3498). */
+static void
+test_whole_page(void)
+{
+	struct rte_mempool *mp = rte_pktmbuf_pool_create_by_ops("whole", 64, 0, 0, 4096 - 192,
+		SOCKET_ID_ANY, PAGE_POOL_OPS);
+	struct page_pool_geometry geometry;
+	struct rte_mbuf *mbufs[64];
+	unsigned int i;
+
+	CHECK(mp != NULL);
+	CHECK(page_pool_geometry_get(mp, &geometry) == 0);
+	CHECK(geometry.layout.objs_per_block == 1 && geometry.layout.nb_colours == 1);
+	CHECK(page_pool_frame_max(&geometry, PAGE_POOL_XDP_HEADROOM) == 3648);
+	CHECK(rte_pktmbuf_alloc_bulk(mp, mbufs, 64) == 0);
+	for (i = 0; i < 64; i++) {
+		CHECK((uintptr_t)mbufs[i]->buf_addr % 4096 == geometry.buf_offset);
+		CHECK(geometry.buf_offset + mbufs[i]->buf_len == 4096);
+	}
+	rte_pktmbuf_free_bulk(mbufs, 64);
 	CHECK(page_pool_free(mp) == 0);
 }
 
@@ -353,7 +395,8 @@ test_plain_objects(void)
 	CHECK(page_pool_geometry_get(mp, &geometry) == 0 && geometry.buf_size == 0);
 	CHECK(rte_mempool_get_bulk(mp, objs, 64) == 0);
 	for (i = 0; i < 64; i++)
-		CHECK((uintptr_t)objs[i] % 4096 == geometry.obj_offset);
+		CHECK((uintptr_t)objs[i] % 4096 == geometry.obj_offset +
+			(uintptr_t)objs[i] / 4096 % geometry.layout.nb_colours * 64);
 	rte_mempool_put_bulk(mp, objs, 64);
 	CHECK(page_pool_free(mp) == 0);
 }
@@ -373,6 +416,7 @@ main(void)
 	test_layout_numbers();
 	test_layout_memory();
 	test_page_per_packet();
+	test_whole_page();
 	test_two_per_page();
 	test_jumbo_packed();
 	test_hostile_hold();
