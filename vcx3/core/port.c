@@ -134,6 +134,7 @@ vcx3_port_send_host(struct vcx3_core *core, unsigned int number, const uint8_t *
 	memset(to + len, 0, room - len);
 	vcx3_wire_tx_commit(port->wire, room);
 	port->counters.tx_host++;
+	port->counters.tx_host_bytes += room;
 	return true;
 }
 

@@ -34,6 +34,7 @@ struct vcx3_wire;
 	X(rx_drop_bad_fcs, "check sequence wrong") \
 	X(rx_drop_no_rule, "no steering rule") \
 	X(rx_host, "no steering rule: taken by the kernel's netdev") \
+	X(rx_host_bytes, "their bytes without FCS") \
 	X(rx_drop_by_rule, "a rule led to a QP that does not receive") \
 	X(rx_drop_no_wqe, "no receive buffer posted") \
 	X(rx_drop_error, "ended in an error completion") \
@@ -43,6 +44,7 @@ struct vcx3_wire;
 	X(tx_drop_wire, "the wire refused it") \
 	X(tx_drop_fault, "dropped by fault injection") \
 	X(tx_host, "sent by the kernel's netdev; not in tx_frames") \
+	X(tx_host_bytes, "their bytes without FCS") \
 	X(tx_loopback, "frames that came back to this port by loopback")
 
 struct vcx3_port_counters {

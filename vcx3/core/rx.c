@@ -74,10 +74,12 @@ give_to_host(struct vcx3_core *core, struct vcx3_port *port, const uint8_t *data
 	const struct vcx3_sink *sink = core->config.sink;
 
 	if (sink != NULL && sink->unclaimed != NULL &&
-	    sink->unclaimed(core->config.sink_ctx, port->number, data, len))
+	    sink->unclaimed(core->config.sink_ctx, port->number, data, len)) {
 		port->counters.rx_host++;
-	else
+		port->counters.rx_host_bytes += len;
+	} else {
 		port->counters.rx_drop_no_rule++;
+	}
 }
 
 static bool

@@ -456,7 +456,7 @@ uv_card_census(struct uv_card *card)
 	return text;
 }
 
-/* The core's object with the census as one member more. */
+/* The core's object with the port whose LED blinks and the census as members more. */
 char *
 uv_card_counters(struct uv_card *card)
 {
@@ -468,7 +468,8 @@ uv_card_counters(struct uv_card *card)
 		vcx3_counters_json(card->core, text, length + 1);
 		/* Over the closing brace. */
 		length = strrchr(text, '}') - text;
-		snprintf(text + length, 600, ", \"census\": %s}", census);
+		snprintf(text + length, 600, ", \"identifies\": %u, \"census\": %s}",
+			 card->shared->identifies, census);
 	}
 	free(census);
 	return text;

@@ -22,4 +22,8 @@ bool uv_netdev_ioctl(unsigned long request, void *argument, int *result);
 const struct vcx3_netdev *uv_netdev_by_name(const char *name);
 const struct vcx3_netdev *uv_netdev_by_index(unsigned int index);
 
+/* The port of the card that it belongs to, from 1; whether it is up and has a link. */
+unsigned int uv_netdev_port(const struct uv_card *card, const struct vcx3_netdev *netdev);
+bool uv_netdev_is_up(const struct vcx3_netdev *netdev);
+
 #endif /* VCX3_UVERBS_NETDEV_H */

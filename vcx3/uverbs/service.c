@@ -15,6 +15,7 @@
 
 #include "../core/port.h"
 #include "control.h"
+#include "ethtool.h"
 #include "host.h"
 #include "real.h"
 
@@ -61,12 +62,15 @@ static void
 do_turn(struct uv_card *card, uint64_t *turn_ms, uint64_t *save_ms)
 {
 	uint64_t now = now_ms();
+	unsigned int i;
 
 	if (now < *turn_ms)
 		return;
 	*turn_ms = now + TURN_MS;
 	uv_lock(card);
 	follow_netdevs(card);
+	for (i = 0; i < card->options.ports; i++)
+		uv_ethtool_publish(card, &card->shared->netdev[i]);
 	if (now >= *save_ms) {
 		*save_ms = now + SAVE_EVERY_MS;
 		uv_card_save_counters(card);

@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../core/port.h"
+
 #define VCX3_DIR_VARIABLE "VCX3_DIR"
 
 /* Files in the state folder. */
@@ -49,12 +51,15 @@ struct vcx3_netdev {
 	_Atomic uint32_t pause_autoneg;
 	_Atomic uint32_t pause_rx;
 	_Atomic uint32_t pause_tx;
+	struct vcx3_port_counters counters; /* of the port, as the owner last told */
+	struct vcx3_port_counters cleared; /* what they were when the netdev was set up */
 };
 
 struct vcx3_shared {
 	int32_t launcher;
 	_Atomic uint32_t removed; /* the card is unplugged */
 	_Atomic uint32_t violations;
+	_Atomic uint32_t identifies; /* the port whose LED blinks, 0 = none */
 	struct vcx3_netdev netdev[2];
 };
 
