@@ -69,6 +69,17 @@ receive_all(uint16_t queue, unsigned int max)
 	return nb;
 }
 
+/* Waits for a value of the port's counter; what it is in the end. */
+static unsigned int
+wait_for_phy(unsigned int wanted)
+{
+	unsigned int ms;
+
+	for (ms = 0; ms < WAIT_MS && port_xstat(PORT, "rx_phy_packets") != wanted; ms++)
+		rte_delay_us_sleep(1000);
+	return port_xstat(PORT, "rx_phy_packets");
+}
+
 static unsigned int
 obey(const char *line)
 {
@@ -79,6 +90,10 @@ obey(const char *line)
 		return send_all(1);
 	if (sscanf(line, "receive %u", &number) == 1)
 		return receive_all(1, number);
+	if (sscanf(line, "phy %u", &number) == 1)
+		return wait_for_phy(number);
+	if (strncmp(line, "xstats", 6) == 0)
+		return rte_eth_xstats_get_names(PORT, NULL, 0);
 	if (strncmp(line, "poll", 4) == 0)
 		return rte_eth_rx_burst(PORT, 1, (struct rte_mbuf *[1]){ NULL }, 1);
 	if (strncmp(line, "attach", 6) == 0)
@@ -238,6 +253,30 @@ test_attach_running(void)
 	return 0;
 }
 
+/* The secondary asks the kernel's interface itself, and tells the same as the primary. */
+static int
+test_xstats(void)
+{
+	char line[64];
+	int nb;
+
+	CHECK(configure(2) == 0);
+	CHECK(rte_eth_dev_start(PORT) == 0);
+	CHECK(rte_eth_xstats_reset(PORT) == 0);
+	CHECK(start_secondary());
+	nb = rte_eth_xstats_get_names(PORT, NULL, 0);
+	CHECK(nb > 0 && ask("xstats", nb));
+	CHECK(exchange() == 0);
+	snprintf(line, sizeof(line), "phy %u", NB_FRAMES);
+	CHECK(ask(line, NB_FRAMES));
+	CHECK(exchange() == 0);
+	snprintf(line, sizeof(line), "phy %u", 2 * NB_FRAMES);
+	CHECK(ask(line, 2 * NB_FRAMES));
+	CHECK(port_xstat(PORT, "rx_phy_packets") == 2 * NB_FRAMES);
+	CHECK(end_secondary(0) == 0);
+	return 0;
+}
+
 static uint64_t
 drop(struct xdpvm_buff *buff)
 {
@@ -385,6 +424,7 @@ test_closed_by_primary(void)
 
 static const struct self_test tests[] = {
 	{ "attach_running", test_attach_running },
+	{ "xstats", test_xstats },
 	{ "attach_before_start", test_attach_before_start },
 	{ "own_memory", test_own_memory },
 		{ "program", test_program },

@@ -14,6 +14,7 @@
 #include "dump.h"
 #include "mlx4x.h"
 #include "mp.h"
+#include "phy_stats.h"
 #include "queue_status.h"
 #include "rx_burst.h"
 #include "tx_burst.h"
@@ -362,7 +363,9 @@ mlx4x_dev_close(struct rte_eth_dev *eth_dev)
 	if (port->started)
 		mlx4x_dev_stop(eth_dev);
 	forget_configuration(eth_dev);
+	mlx4x_led_off(eth_dev);
 	mlx4x_xdp_fini(port);
+	mlx4x_phy_stats_fini(port);
 	eth_dev->data->mac_addrs = NULL;	/* part of dev_private, which ethdev frees */
 	mlx4x_lock(dev);
 	dev->port[port->number - 1] = NULL;
@@ -448,7 +451,13 @@ const struct eth_dev_ops mlx4x_ops = {
 	/* xstats.c */
 	.xstats_get_names = mlx4x_xstats_get_names,
 	.xstats_get = mlx4x_xstats_get,
-	.xstats_reset = mlx4x_stats_reset,
+	.xstats_reset = mlx4x_xstats_reset,
+	/* module.c */
+	.get_module_info = mlx4x_get_module_info,
+	.get_module_eeprom = mlx4x_get_module_eeprom,
+	/* led.c */
+	.dev_led_on = mlx4x_led_on,
+	.dev_led_off = mlx4x_led_off,
 };
 
 /* A secondary process has no verbs context: it sees what the primary has learnt. */

@@ -335,6 +335,7 @@ struct mlx4x_drop {
 TAILQ_HEAD(mlx4x_flow_list, rte_flow);
 
 struct mlx4x_xdp_port;
+struct mlx4x_phy_stats;
 
 /* An Ethernet port: the private data of its ethdev. */
 struct mlx4x_port {
@@ -360,6 +361,9 @@ struct mlx4x_port {
 	struct rte_ether_addr *mc_addrs;	/* multicast groups joined */
 	uint32_t nb_mc_addrs;
 	struct mlx4x_xdp_port *xdp;
+	struct mlx4x_phy_stats *phy_stats;	/* NULL if the kernel tells none */
+	bool led_is_on;
+	pthread_t led_thread;		/* while it is */
 	struct rte_ether_addr mac[MLX4X_MAX_MAC_ADDRS];
 	/* Packet types and flags, see cqe.h. Table 0 is for frames outside a tunnel. */
 	struct mlx4x_rx_meaning meaning[MLX4X_RX_TABLE_SIZE];
@@ -574,5 +578,14 @@ int mlx4x_xstats_get_names(struct rte_eth_dev *eth_dev, struct rte_eth_xstat_nam
 	unsigned int size);
 int mlx4x_xstats_get(struct rte_eth_dev *eth_dev, struct rte_eth_xstat *xstats,
 	unsigned int size);
+int mlx4x_xstats_reset(struct rte_eth_dev *eth_dev);
+
+/* module.c: the transceiver */
+int mlx4x_get_module_info(struct rte_eth_dev *eth_dev, struct rte_eth_dev_module_info *info);
+int mlx4x_get_module_eeprom(struct rte_eth_dev *eth_dev, struct rte_dev_eeprom_info *info);
+
+/* led.c */
+int mlx4x_led_on(struct rte_eth_dev *eth_dev);
+int mlx4x_led_off(struct rte_eth_dev *eth_dev);
 
 #endif /* MLX4X_H */

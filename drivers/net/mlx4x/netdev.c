@@ -74,6 +74,8 @@ mlx4x_netdev_name(const struct mlx4x_port *port, char ifname[IF_NAMESIZE])
 	char net[512];
 	int ret;
 
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY)		/* it has no verbs device */
+		return if_indextoname(port->if_index, ifname) != NULL ? 0 : -errno;
 	snprintf(net, sizeof(net), "%s/device/net", port->dev->ctx->device->ibdev_path);
 	ret = find_by_attribute(net, "dev_port", 10, port->number - 1, ifname);
 	if (ret == -ENODEV || ret == -EEXIST)

@@ -16,6 +16,7 @@
 
 #include "mlx4x.h"
 #include "mp.h"
+#include "phy_stats.h"
 #include "queue_status.h"
 #include "rx_burst.h"
 #include "tx_burst.h"
@@ -159,6 +160,7 @@ init_port(struct rte_eth_dev *eth_dev, struct mlx4x_dev *dev, const struct mlx4x
 		ret = load_program(port, args);
 	if (ret != 0)
 		return ret;
+	mlx4x_phy_stats_init(port);
 	eth_dev->data->mac_addrs = port->mac;
 	eth_dev->data->dev_flags |= RTE_ETH_DEV_INTR_LSC | RTE_ETH_DEV_INTR_RMV |
 		RTE_ETH_DEV_FLOW_OPS_THREAD_SAFE;

@@ -3,7 +3,8 @@
 /*
  * Extended statistics: every counter of the lists in mlx4x.h, first summed over the
  * queues of the port ("rx_xdp_drop"), then of each queue ("rx_q0_xdp_drop"), then those
- * of the page pools behind the receive queues ("rx_pp_alloc_fast").
+ * of the page pools behind the receive queues ("rx_pp_alloc_fast") and of the whole port
+ * ("rx_phy_packets").
  */
 
 #include <errno.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "phy_stats.h"
 #include "stats.h"
 
 #define COUNTER_NAME(field, name, what) name,
@@ -23,10 +25,11 @@ static_assert(sizeof(struct mlx4x_txq_stats) == RTE_DIM(tx_names) * sizeof(uint6
 	"a send queue's counters are an array");
 
 static unsigned int
-count(const struct rte_eth_dev_data *data)
+count(const struct mlx4x_port *port)
 {
-	return (1 + data->nb_rx_queues) * RTE_DIM(rx_names) +
-		(1 + data->nb_tx_queues) * RTE_DIM(tx_names) + PAGE_POOL_NB_STATS;
+	return (1 + port->data->nb_rx_queues) * RTE_DIM(rx_names) +
+		(1 + port->data->nb_tx_queues) * RTE_DIM(tx_names) + PAGE_POOL_NB_STATS +
+		mlx4x_phy_stats_count(port);
 }
 
 static struct rte_eth_xstat_name *
@@ -50,15 +53,18 @@ mlx4x_xstats_get_names(struct rte_eth_dev *eth_dev, struct rte_eth_xstat_name *n
 	unsigned int size)
 {
 	const struct rte_eth_dev_data *data = eth_dev->data;
+	const struct mlx4x_port *port = mlx4x_port_of(eth_dev);
 	unsigned int i;
 
-	if (names == NULL || size < count(data))
-		return count(data);
+	if (names == NULL || size < count(port))
+		return count(port);
 	names = name_queues(names, "rx", data->nb_rx_queues, rx_names, RTE_DIM(rx_names));
 	names = name_queues(names, "tx", data->nb_tx_queues, tx_names, RTE_DIM(tx_names));
 	for (i = 0; i < PAGE_POOL_NB_STATS; i++)
 		snprintf((names++)->name, sizeof(names->name), "rx_pp_%s", page_pool_stats_name(i));
-	return count(data);
+	for (i = 0; i < mlx4x_phy_stats_count(port); i++)
+		mlx4x_phy_stats_name(port, i, (names++)->name, sizeof(names->name));
+	return count(port);
 }
 
 /* Appends the counters of one queue, and adds them to those of the port. */
@@ -104,13 +110,15 @@ read_all(const struct mlx4x_port *port, uint64_t *out)
 	}
 	mlx4x_page_pool_stats_sum(port, &pool);
 	memcpy(out, &pool, sizeof(pool));
+	mlx4x_phy_stats_read(port, out + PAGE_POOL_NB_STATS);
 }
 
 int
 mlx4x_xstats_get(struct rte_eth_dev *eth_dev, struct rte_eth_xstat *xstats, unsigned int size)
 {
 	const struct mlx4x_port *port = mlx4x_port_of(eth_dev);
-	unsigned int nb = count(eth_dev->data), i;
+	unsigned int nb = count(port), i;
+	bool primary = rte_eal_process_type() == RTE_PROC_PRIMARY;
 	uint64_t *values;
 
 	if (xstats == NULL || size < nb)
@@ -118,11 +126,24 @@ mlx4x_xstats_get(struct rte_eth_dev *eth_dev, struct rte_eth_xstat *xstats, unsi
 	values = calloc(nb, sizeof(values[0]));
 	if (values == NULL)
 		return -ENOMEM;
-	mlx4x_lock(port->dev);
+	if (primary)	/* the lock is of no use between processes */
+		mlx4x_lock(port->dev);
 	read_all(port, values);
-	mlx4x_unlock(port->dev);
+	if (primary)
+		mlx4x_unlock(port->dev);
 	for (i = 0; i < nb; i++)
 		xstats[i] = (struct rte_eth_xstat){ .id = i, .value = values[i] };
 	free(values);
 	return nb;
+}
+
+int
+mlx4x_xstats_reset(struct rte_eth_dev *eth_dev)
+{
+	const struct mlx4x_port *port = mlx4x_port_of(eth_dev);
+
+	mlx4x_lock(port->dev);
+	mlx4x_phy_stats_reset(port);
+	mlx4x_unlock(port->dev);
+	return mlx4x_stats_reset(eth_dev);
 }
