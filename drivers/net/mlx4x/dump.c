@@ -10,18 +10,7 @@
 
 #include "dump.h"
 #include "mlx4x.h"
-
-static const char *
-state_name(uint8_t state)
-{
-	static const char *const names[] = {
-		[MLX4X_QUEUE_RUNNING] = "running",
-		[MLX4X_QUEUE_BROKEN] = "broken",
-		[MLX4X_QUEUE_STOPPED] = "stopped",
-	};
-
-	return state < RTE_DIM(names) ? names[state] : "unknown";
-}
+#include "queue_status.h"
 
 static void
 dump_device(const struct mlx4x_dev *dev, FILE *file)
@@ -38,7 +27,7 @@ dump_rxq(const struct mlx4x_rxq *rxq, FILE *file)
 {
 	fprintf(file, "Rx queue %u: %s, WQ 0x%x, CQ 0x%x, ring %u, segments %u, posted %" PRIu32
 		", completed %" PRIu32 ", last syndrome 0x%02x, program %s\n", rxq->idx,
-		state_name(rxq->state), rxq->wq != NULL ? rxq->wq->wq_num : 0, rxq->dv_cq.cqn,
+		mlx4x_queue_state_name(rxq->state), rxq->wq != NULL ? rxq->wq->wq_num : 0, rxq->dv_cq.cqn,
 		rxq->mask + 1, rxq->nb_sges, rxq->pi, rxq->ci, rxq->last_syndrome,
 		rxq->xdp != NULL ? "yes" : "no");
 }
@@ -48,7 +37,7 @@ dump_txq(const struct mlx4x_txq *txq, FILE *file)
 {
 	fprintf(file, "Tx queue %u: %s, QP 0x%x, CQ 0x%x, blocks %u, posted %" PRIu32
 		", done %" PRIu32 ", freed %" PRIu32 ", last syndrome 0x%02x\n", txq->idx,
-		state_name(txq->state), txq->qp != NULL ? txq->qp->qp_num : 0, txq->dv_cq.cqn,
+		mlx4x_queue_state_name(txq->state), txq->qp != NULL ? txq->qp->qp_num : 0, txq->dv_cq.cqn,
 		txq->mask + 1, txq->pi, txq->done, txq->ci, txq->last_syndrome);
 }
 

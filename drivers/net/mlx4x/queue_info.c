@@ -9,6 +9,18 @@
 #include "mlx4x.h"
 #include "queue_status.h"
 
+const char *
+mlx4x_queue_state_name(uint8_t state)
+{
+	static const char *const names[] = {
+		[MLX4X_QUEUE_RUNNING] = "running",
+		[MLX4X_QUEUE_BROKEN] = "broken",
+		[MLX4X_QUEUE_STOPPED] = "stopped",
+	};
+
+	return state < RTE_DIM(names) ? names[state] : "unknown";
+}
+
 void
 mlx4x_rxq_info_get(struct rte_eth_dev *eth_dev, uint16_t idx, struct rte_eth_rxq_info *info)
 {

@@ -18,6 +18,7 @@ int mlx4x_tx_descriptor_status(void *queue, uint16_t offset);
 int mlx4x_get_monitor_addr(void *queue, struct rte_power_monitor_cond *condition);
 
 /* queue_info.c */
+const char *mlx4x_queue_state_name(uint8_t state);
 void mlx4x_rxq_info_get(struct rte_eth_dev *eth_dev, uint16_t idx, struct rte_eth_rxq_info *info);
 void mlx4x_txq_info_get(struct rte_eth_dev *eth_dev, uint16_t idx, struct rte_eth_txq_info *info);
 int mlx4x_rx_burst_mode_get(struct rte_eth_dev *eth_dev, uint16_t idx,

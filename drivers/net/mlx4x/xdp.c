@@ -44,7 +44,8 @@ mlx4x_xdp_port_find(uint16_t port_id, struct mlx4x_port **port)
 
 	*port = NULL;
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
-		return mlx4x_xdp_refuse(NULL, ENOTSUP, "programs are the primary process's to change");
+		return mlx4x_xdp_refuse(NULL, ENOTSUP, "only the primary process answers for "
+			"ports and their programs");
 	eth_dev = rte_eth_dev_is_valid_port(port_id) ? &rte_eth_devices[port_id] : NULL;
 	if (eth_dev == NULL || eth_dev->dev_ops != &mlx4x_ops)
 		return mlx4x_xdp_refuse(NULL, ENODEV, "port %u is not a port of "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Requests and answers of /mlx4x/xdp/...: parameters out of a comma string, refusals and
+ * Requests and answers of /mlx4x/...: parameters out of a comma string, refusals and
  * bytes into what DPDK's telemetry can hold. Its limits: a request has less than 1024
  * bytes, a string in an answer less than 128, an answer less than 16 KiB; longer texts go
  * as arrays of strings, long lists in pages.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * XDP over DPDK's telemetry socket: what xdp_tel.c (requests and answers), the commands
- * in xdp_tel_prog.c and those on maps in xdp_tel_map.c offer each other. The protocol is
+ * The driver over DPDK's telemetry socket: what xdp_tel.c (requests and answers) offers the
+ * commands in telemetry.c, xdp_tel_prog.c and, on maps, xdp_tel_map.c. The protocol is
  * doc/xdp_hook.rst.
  */
 
@@ -17,6 +17,7 @@
 #define MLX4X_TEL_KEYS(X) \
 	X(PORT, "port") \
 	X(QUEUE, "queue") \
+	X(TXQ, "txq") \
 	X(ID, "id") \
 	X(PATH, "path") \
 	X(SEC, "sec") \
