@@ -18,6 +18,7 @@
 #include <rte_interrupts.h>
 #include <rte_malloc.h>
 #include <rte_mbuf_dyn.h>
+#include <rte_net_crc.h>
 #include <rte_power_intrinsics.h>
 
 #include "self_port.h"
@@ -624,6 +625,28 @@ test_deferred_start(void)
 	return 0;
 }
 
+/* The check sequence stays behind the frame, in the buffer but in no length. */
+static int
+test_keep_crc(void)
+{
+	struct rte_eth_conf conf = { .rxmode.offloads = RTE_ETH_RX_OFFLOAD_KEEP_CRC };
+	struct rte_mbuf *mbuf;
+	uint32_t crc;
+	uint16_t i;
+
+	CHECK(self_start(&conf) == 0);
+	for (i = 0; i < 2 * RING; i++) {
+		CHECK(send_frame(new_frame(i)));
+		mbuf = receive_frame();
+		CHECK(mbuf != NULL && mbuf->pkt_len == FRAME && mbuf->data_len == FRAME);
+		memcpy(&crc, rte_pktmbuf_mtod_offset(mbuf, void *, FRAME), sizeof(crc));
+		CHECK(crc == rte_net_crc_calc(rte_pktmbuf_mtod(mbuf, void *), FRAME,
+			RTE_NET_CRC32_ETH));
+		rte_pktmbuf_free(mbuf);
+	}
+	return 0;
+}
+
 static const struct self_test tests[] = {
 	{ "registrations", test_registrations },	/* before those that use other memory */
 	{ "interrupts", test_interrupts },
@@ -644,6 +667,7 @@ static const struct self_test tests[] = {
 	{ "missing_queue", test_missing_queue },
 	{ "one_direction", test_one_direction },
 	{ "deferred_start", test_deferred_start },
+	{ "keep_crc", test_keep_crc },
 	{ "runtime_tx_queue", test_runtime_tx_queue },
 };
 

@@ -162,6 +162,23 @@ test_phy_goes_on(void)
 	return 0;
 }
 
+/* The speed that the link has is one that the port says it can have. */
+static int
+test_speed(void)
+{
+	struct rte_eth_dev_info info;
+	struct rte_eth_link link;
+
+	CHECK(rte_eth_dev_info_get(PORT, &info) == 0);
+	CHECK_SOON(link_is_up());
+	CHECK(rte_eth_link_get_nowait(PORT, &link) == 0);
+	CHECK(link.link_speed == RTE_ETH_SPEED_NUM_40G);
+	CHECK(info.speed_capa & rte_eth_speed_bitflag(link.link_speed, link.link_duplex));
+	CHECK(info.speed_capa & RTE_ETH_LINK_SPEED_10G);
+	CHECK(!(info.speed_capa & RTE_ETH_LINK_SPEED_100G));
+	return 0;
+}
+
 /* The bytes that vcx3's module holds (SFF-8636): identifier, connector, vendor name. */
 static int
 test_module(void)
@@ -280,6 +297,7 @@ static const struct self_test tests[] = {
 	{ "reset", test_reset },
 	{ "phy_counters", test_phy_counters },
 	{ "phy_goes_on", test_phy_goes_on },
+	{ "speed", test_speed },
 	{ "module", test_module },
 	{ "led", test_led },
 	{ "fast_free", test_fast_free },

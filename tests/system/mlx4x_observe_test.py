@@ -90,5 +90,30 @@ def test_telemetry(bed):
     app.end()
 
 
+def test_stats_per_queue(bed):
+    """What each queue received and sent is what the card says of its work queue and queue pair."""
+    app = App(bed, ["--wire", "1=gen:size=60,flows=64,count=2000,hold=1", "--wire", "2=sink"],
+              ["--forward-mode=io", "--rxq=4", "--txq=4"])
+    app.pmd.cmd("start")
+    app.pmd.ctl("go")
+    wait_until(lambda: app.pmd.port_counters(2)["tx_frames"] == 2000, "2000 frames out", 30)
+    app.pmd.cmd("stop")
+    card = {queue["qpn"]: queue for queue in app.pmd.counters()["qps"]}
+    for port, way, counted, number in ((0, "Rx", "rx_frames", "WQ"), (1, "Tx", "tx_frames", "QP")):
+        stats = app.ask(f"/ethdev/stats,{port}")
+        dump = app.ask(f"/ethdev/dump_priv,{port}")
+        queues = re.findall(rf"{way} queue \d: running, {number} 0x(\w+)", dump)
+        wanted = [card[int(queue, 16)][counted] for queue in queues]
+        letter = "i" if way == "Rx" else "o"
+        check_equal(stats[f"q_{letter}packets"][:4], wanted, f"packets of {way} queues")
+        check_equal(stats[f"q_{letter}bytes"][:4], [60 * nb for nb in wanted],
+                    f"bytes of {way} queues")
+        check_equal(sum(wanted), 2000, "sum")
+        check(min(wanted) > 100, f"traffic on each: {wanted}")
+        xstats = app.pmd.xstats(port)
+        check_equal([xstats[f"{way.lower()}_q{i}_packets"] for i in range(4)], wanted, "xstats")
+    app.end()
+
+
 if __name__ == "__main__":
     testbed.main(globals())

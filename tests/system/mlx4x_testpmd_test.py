@@ -6,7 +6,7 @@ import os
 import random
 import re
 
-from scapy.all import IP, TCP, UDP, Dot1Q, Ether, IPv6, Raw, rdpcap, wrpcap
+from scapy.all import IP, TCP, UDP, VXLAN, Dot1Q, Ether, IPv6, Raw, rdpcap, wrpcap
 
 from lib import bed as testbed
 from lib.bed import Testpmd, build_dir, check, check_equal, wait_until
@@ -147,6 +147,50 @@ def test_rx_checksum_flags(bed):
     check_equal(len(flags), 2, f"frames shown: {flags}")
     check("IP_CKSUM_GOOD" in flags[0] and "L4_CKSUM_GOOD" in flags[0], flags[0])
     check("CKSUM_GOOD" not in flags[1], flags[1])
+    end(pmd)
+
+
+def vxlan(inner_ip=None, inner_udp=None, outer_ip=None):
+    """A frame in VXLAN; a checksum that is given is wrong."""
+    return Ether(dst=MAC[0], src=OTHER) / \
+        IP(src="10.0.0.1", dst="10.0.0.2", chksum=outer_ip) / \
+        UDP(sport=5000, dport=4789, chksum=0) / VXLAN(vni=7) / Ether(dst=OTHER, src=MAC[1]) / \
+        IP(src="10.1.0.1", dst="10.1.0.2", chksum=inner_ip) / \
+        UDP(sport=3, dport=4, chksum=inner_udp) / Raw(b"inner" * 10)
+
+
+def test_rx_inner_checksum_flags(bed):
+    """ConnectX-3 Pro looks into VXLAN: a checksum that is wrong there is not called good.
+
+    ConnectX-3 sees the outer headers only, and names no inner type.
+    """
+    frames = [vxlan(), vxlan(inner_ip=0x1234), vxlan(inner_udp=0x1234), vxlan(outer_ip=0x1234)]
+    for device, wanted in (("cx3pro", [(1, 1), (0, 1), (1, 0), (0, 1)]),
+                           ("cx3", [(1, 1), (1, 1), (1, 1), (0, 1)])):
+        pmd = replay(bed, frames, args=["--forward-mode=rxonly", "--enable-rx-cksum"], nb_out=0,
+                     commands=["port stop 0", "set port 0 ptype_mask 0x0fffffff", "port start 0",
+                               "set verbose 1"], options=["--device", device])
+        flags = [line for line in pmd.output.splitlines() if "ol_flags:" in line]
+        check_equal([("IP_CKSUM_GOOD" in line, "L4_CKSUM_GOOD" in line) for line in flags],
+                    wanted, f"good checksums on {device}: {flags}")
+        types = re.findall("hw ptype: (.*)", pmd.output)
+        check_equal(["INNER_L4_UDP" in line for line in types], 4 * [device == "cx3pro"],
+                    f"types on {device}: {types}")
+        end(pmd)
+
+
+def test_tx_inner_checksums(bed):
+    """ConnectX-3 Pro computes the checksums of both headers; ConnectX-3 does not offer it."""
+    pmd = replay(bed, [vxlan(0x1234, 0x1234, 0x1234)] * 20, args=["--forward-mode=csum"],
+                 options=["--device", "cx3pro"],
+                 commands=["port stop all", "csum set ip hw 1", "csum set udp hw 1",
+                           "csum set outer-ip hw 1", "csum parse-tunnel on 1",
+                           "csum mac-swap off 1", "port start all"])
+    check("OUTER_IPV4_CKSUM" in pmd.cmd("show port 1 tx_offload capabilities"), "offered")
+    end(pmd)
+    check_equal(set(bytes_of(bed.path("out.pcap"))), {bytes(vxlan())}, "frames with all sums right")
+    pmd = start_testpmd(bed, [])
+    check("OUTER_IPV4_CKSUM" not in pmd.cmd("show port 1 tx_offload capabilities"), "not offered")
     end(pmd)
 
 
