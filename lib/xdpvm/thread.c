@@ -3,9 +3,12 @@
  * Threads that run programs: their numbers and their quiescent states, kept in DPDK's QSBR
  * variable, which needs no EAL.
  */
+#include <linux/membarrier.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/random.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <rte_rcu_qsbr.h>
 
@@ -23,13 +26,27 @@ static union {
 } readers;
 static pthread_once_t readers_once = PTHREAD_ONCE_INIT;
 
+/*
+ * Who synchronizes must see a thread online that has looked at a program. Either each burst
+ * has a fence between the two, or who synchronizes has the kernel put one into all threads
+ * of the process, which costs the bursts nothing. True where the kernel cannot.
+ */
+static bool online_fences = true;
+
 __thread struct xdpvm_thread *xdpvm_self;
+
+static long
+membarrier(int command)
+{
+	return syscall(__NR_membarrier, command, 0, 0);
+}
 
 static void
 readers_init(void)
 {
 	RTE_BUILD_BUG_ON(XDPVM_MAX_THREADS > RTE_QSBR_THRID_INVALID);
 	rte_rcu_qsbr_init(&readers.qsbr, XDPVM_MAX_THREADS);
+	online_fences = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) != 0;
 }
 
 static int
@@ -108,7 +125,15 @@ xdpvm_thread_offline(void)
 void
 xdpvm_thread_online(void)
 {
-	rte_rcu_qsbr_thread_online(&readers.qsbr, xdpvm_self->cpu);
+	uint64_t now;
+
+	if (unlikely(online_fences)) {
+		rte_rcu_qsbr_thread_online(&readers.qsbr, xdpvm_self->cpu);
+		return;
+	}
+	now = __atomic_load_n(&readers.qsbr.token, __ATOMIC_RELAXED);
+	__atomic_store_n(&readers.qsbr.qsbr_cnt[xdpvm_self->cpu].cnt, now, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
 void
@@ -121,6 +146,9 @@ xdpvm_synchronize(void)
 	if (xdpvm_self != NULL &&
 	    readers.qsbr.qsbr_cnt[xdpvm_self->cpu].cnt != __RTE_QSBR_CNT_THR_OFFLINE)
 		id = xdpvm_self->cpu;
+	/* Does not fail in a process that is registered for it (membarrier(2)). */
+	if (!online_fences)
+		membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
 	rte_rcu_qsbr_synchronize(&readers.qsbr, id);
 }
 

@@ -158,13 +158,18 @@ void xdpvm_thread_unregister(void);
 /** Between two bursts: this thread holds no pointer into programs or maps. Under 1 ns. */
 void xdpvm_thread_quiescent(void);
 
-/** Before blocking: nobody has to wait for this thread until it is online again. */
+/**
+ * Before blocking: nobody has to wait for this thread until it is online again. Both are so cheap
+ * that a thread may be online just within each burst: two stores, and a fence only where the
+ * kernel has no membarrier(2).
+ */
 void xdpvm_thread_offline(void);
 void xdpvm_thread_online(void);
 
 /**
  * Returns after every online thread has been quiescent once (the caller, if registered, counts as
- * quiescent). This is how an embedder frees what it unpublished.
+ * quiescent). This is how an embedder frees what it unpublished. It interrupts each processor that
+ * runs a thread of this process, for about a microsecond.
  */
 void xdpvm_synchronize(void);
 

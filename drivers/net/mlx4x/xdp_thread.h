@@ -3,7 +3,7 @@
 /*
  * Threads that run programs. A burst is online with xdpvm from its first look at a
  * program to its end, and offline otherwise: so a lcore that stops polling never holds
- * up who wants to free a program. The price is one fence for each burst with frames.
+ * up who wants to free a program.
  */
 
 #ifndef MLX4X_XDP_THREAD_H
