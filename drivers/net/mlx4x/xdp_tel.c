@@ -113,8 +113,8 @@ parse(struct mlx4x_tel_request *request, const struct mlx4x_tel_command *command
 	}
 	for (key = 0; key < MLX4X_TEL_NB_KEYS && ret == 0; key++) {
 		if (command->needs & 1u << key && request->value[key] == NULL)
-			ret = mlx4x_xdp_refuse(NULL, EINVAL, "%s needs %s=; %s", command->name,
-				key_names[key], command->help);
+			ret = mlx4x_xdp_refuse(NULL, EINVAL, "%s: the request needs %s=; %s",
+				command->name, key_names[key], command->help);
 	}
 	return ret == 0 ? parse_place(request) : ret;
 }

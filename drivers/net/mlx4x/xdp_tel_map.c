@@ -78,8 +78,8 @@ open_map(struct map_access *access, const struct mlx4x_tel_request *request)
 static int
 refuse(const struct map_access *access, const char *verb, int error)
 {
-	return mlx4x_xdp_refuse(access->request->port, error, "map %s: cannot %s key %s: %s",
-		access->info.name, verb, access->request->value[MLX4X_TEL_KEY] != NULL ?
+	return mlx4x_xdp_refuse(access->request->port, error, "map %s: cannot %s the entry of key %s: "
+		"%s", access->info.name, verb, access->request->value[MLX4X_TEL_KEY] != NULL ?
 		access->request->value[MLX4X_TEL_KEY] : "(first)", strerror(error));
 }
 
