@@ -5,7 +5,7 @@
  * frame; sends each back with its checksums requested. compare_test.py runs it with
  * two drivers.
  *
- *   frame_dump EAL... -- nb_frames nb_queues scatter checksum
+ *   frame_dump EAL... -- nb_frames nb_queues [scatter] [checksum] [crc] [strip] [tso] [insert]
  */
 
 #include <stdio.h>
@@ -32,19 +32,50 @@
 #define FLAGS_SHOWN (RTE_MBUF_F_RX_RSS_HASH | RTE_MBUF_F_RX_IP_CKSUM_MASK | \
 	RTE_MBUF_F_RX_L4_CKSUM_MASK | RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED)
 
+#define TSO_SIZE 500
+
+static const struct {
+	const char *name;
+	uint64_t rx_offloads;
+	uint64_t tx_offloads;
+} words[] = {
+	{ "scatter", RTE_ETH_RX_OFFLOAD_SCATTER, RTE_ETH_TX_OFFLOAD_MULTI_SEGS },
+	{ "checksum", RTE_ETH_RX_OFFLOAD_CHECKSUM, 0 },
+	{ "crc", RTE_ETH_RX_OFFLOAD_KEEP_CRC, 0 },
+	{ "strip", RTE_ETH_RX_OFFLOAD_VLAN_STRIP, 0 },
+	{ "tso", 0, RTE_ETH_TX_OFFLOAD_TCP_TSO },
+	{ "insert", 0, RTE_ETH_TX_OFFLOAD_VLAN_INSERT },
+};
+
 static uint16_t nb_queues;
+static uint64_t rx_offloads;
+static uint64_t tx_offloads = RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_TCP_CKSUM |
+	RTE_ETH_TX_OFFLOAD_UDP_CKSUM;
+
+static bool
+take_word(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < RTE_DIM(words); i++) {
+		if (strcmp(words[i].name, name) == 0) {
+			rx_offloads |= words[i].rx_offloads;
+			tx_offloads |= words[i].tx_offloads;
+			return true;
+		}
+	}
+	return false;
+}
 
 static int
-start(bool scatter, bool checksum)
+start(void)
 {
 	struct rte_mempool *mp = rte_pktmbuf_pool_create("frames", NB_MBUFS, 0, 0,
 		RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
 	struct rte_eth_conf conf = {
 		.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS,
-		.rxmode.offloads = (scatter ? RTE_ETH_RX_OFFLOAD_SCATTER : 0) |
-			(checksum ? RTE_ETH_RX_OFFLOAD_CHECKSUM : 0),
-		.txmode.offloads = RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_TCP_CKSUM |
-			RTE_ETH_TX_OFFLOAD_UDP_CKSUM | (scatter ? RTE_ETH_TX_OFFLOAD_MULTI_SEGS : 0),
+		.rxmode.offloads = rx_offloads,
+		.txmode.offloads = tx_offloads,
 		.rx_adv_conf.rss_conf.rss_hf = RTE_ETH_RSS_IP | RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP,
 	};
 	struct rte_eth_dev_info info;
@@ -55,7 +86,7 @@ start(bool scatter, bool checksum)
 	if (ret == 0)
 		ret = rte_eth_dev_configure(PORT, nb_queues, nb_queues, &conf);
 	/* Before the queues: the stock driver decides on scattering when they are set up. */
-	if (ret == 0 && scatter)
+	if (ret == 0 && rx_offloads & RTE_ETH_RX_OFFLOAD_SCATTER)
 		ret = rte_eth_dev_set_mtu(PORT, JUMBO);
 	for (i = 0; i < nb_queues && ret == 0; i++) {
 		ret = rte_eth_rx_queue_setup(PORT, i, RX_RING, SOCKET_ID_ANY, NULL, mp);
@@ -65,17 +96,30 @@ start(bool scatter, bool checksum)
 	return ret != 0 ? ret : rte_eth_dev_start(PORT);
 }
 
-/* queue length segments type flags hash CRC-32 */
+/* With KEEP_CRC the four bytes behind a frame, if it has them in one buffer, else 0. */
+static uint32_t
+kept_crc(struct rte_mbuf *mbuf)
+{
+	struct rte_mbuf *last = rte_pktmbuf_lastseg(mbuf);
+	uint32_t crc;
+
+	if (!(rx_offloads & RTE_ETH_RX_OFFLOAD_KEEP_CRC) || rte_pktmbuf_tailroom(last) < sizeof(crc))
+		return 0;
+	memcpy(&crc, rte_pktmbuf_mtod_offset(last, void *, last->data_len), sizeof(crc));
+	return crc;
+}
+
+/* queue length segments type flags tag kept-CRC hash CRC-32 */
 static void
-print_frame(uint16_t queue, const struct rte_mbuf *mbuf)
+print_frame(uint16_t queue, struct rte_mbuf *mbuf)
 {
 	static uint8_t data[JUMBO + 100];
 	const uint8_t *all = rte_pktmbuf_read(mbuf, 0, mbuf->pkt_len, data);
 
-	printf("frame %u %u %u 0x%x 0x%lx 0x%x 0x%x\n", queue, mbuf->pkt_len, mbuf->nb_segs,
-		mbuf->packet_type, (unsigned long)(mbuf->ol_flags & FLAGS_SHOWN),
-		mbuf->hash.rss,
-		rte_net_crc_calc(all, mbuf->pkt_len, RTE_NET_CRC32_ETH));
+	printf("frame %u %u %u 0x%x 0x%lx 0x%x 0x%x 0x%x 0x%x\n", queue, mbuf->pkt_len,
+		mbuf->nb_segs, mbuf->packet_type, (unsigned long)(mbuf->ol_flags & FLAGS_SHOWN),
+		mbuf->ol_flags & RTE_MBUF_F_RX_VLAN ? mbuf->vlan_tci : 0, kept_crc(mbuf),
+		mbuf->hash.rss, rte_net_crc_calc(all, mbuf->pkt_len, RTE_NET_CRC32_ETH));
 }
 
 /* Spoils the checksums of a frame that has them, and asks the card for them. */
@@ -105,52 +149,77 @@ request_checksums(struct rte_mbuf *mbuf)
 	}
 }
 
+/* The number of frames that the card makes of one. */
+static unsigned int
+request_segments(struct rte_mbuf *mbuf)
+{
+	uint32_t headers = mbuf->l2_len + mbuf->l3_len + mbuf->l4_len;
+
+	if (!(tx_offloads & RTE_ETH_TX_OFFLOAD_TCP_TSO) ||
+	    (mbuf->ol_flags & RTE_MBUF_F_TX_L4_MASK) != RTE_MBUF_F_TX_TCP_CKSUM ||
+	    mbuf->pkt_len <= headers + TSO_SIZE)
+		return 1;
+	mbuf->ol_flags |= RTE_MBUF_F_TX_TCP_SEG;
+	mbuf->tso_segsz = TSO_SIZE;
+	return (mbuf->pkt_len - headers + TSO_SIZE - 1) / TSO_SIZE;
+}
+
 static void
+request_tag(struct rte_mbuf *mbuf)
+{
+	if (!(tx_offloads & RTE_ETH_TX_OFFLOAD_VLAN_INSERT))
+		return;
+	mbuf->ol_flags |= RTE_MBUF_F_TX_VLAN;
+	mbuf->vlan_tci = 0x6000 | (mbuf->pkt_len & 0xfff);
+}
+
+/* The number of frames that are on the wire then. */
+static unsigned int
 take(uint16_t queue, struct rte_mbuf *mbuf)
 {
-	unsigned int ms;
+	unsigned int ms, nb;
 
 	print_frame(queue, mbuf);
 	request_checksums(mbuf);
+	nb = request_segments(mbuf);
+	request_tag(mbuf);
 	for (ms = 0; ms < WAIT_MS && rte_eth_tx_burst(PORT, queue, &mbuf, 1) == 0; ms++)
 		rte_delay_us_sleep(1000);
+	return nb;
 }
 
 static void
 print_stats(void)
 {
 	struct rte_eth_stats stats;
+	uint16_t i;
 
 	rte_eth_stats_get(PORT, &stats);
-	printf("stats %lu %lu %lu %lu %lu %lu %lu\n", (unsigned long)stats.ipackets,
+	printf("stats all %lu %lu %lu %lu %lu %lu %lu\n", (unsigned long)stats.ipackets,
 		(unsigned long)stats.ibytes, (unsigned long)stats.opackets,
 		(unsigned long)stats.obytes, (unsigned long)stats.ierrors,
 		(unsigned long)stats.oerrors, (unsigned long)stats.rx_nombuf);
+	for (i = 0; i < nb_queues; i++)
+		printf("stats %u %lu %lu %lu %lu %lu\n", i, (unsigned long)stats.q_ipackets[i],
+			(unsigned long)stats.q_ibytes[i], (unsigned long)stats.q_opackets[i],
+			(unsigned long)stats.q_obytes[i], (unsigned long)stats.q_errors[i]);
 }
 
-int
-main(int argc, char **argv)
+/* Until so many frames have come; how many did, and are sent. */
+static unsigned long
+forward(unsigned long wanted)
 {
-	int used = rte_eal_init(argc, argv);
-	unsigned long wanted, nb = 0, ms = 0;
+	unsigned long nb = 0, nb_sent = 0, ms = 0;
 	struct rte_mbuf *mbufs[32];
 	uint16_t queue, i, n;
 
-	if (used < 0 || argc - used != 5 || rte_eth_dev_count_avail() != 1)
-		return 2;
-	wanted = strtoul(argv[used + 1], NULL, 10);
-	nb_queues = atoi(argv[used + 2]);
-	if (start(atoi(argv[used + 3]), atoi(argv[used + 4])) != 0)
-		return 1;
-	printf("ready\n");
-	fflush(stdout);
 	while (nb < wanted && ms < WAIT_MS) {
 		unsigned long before = nb;
 
 		for (queue = 0; queue < nb_queues; queue++) {
 			n = rte_eth_rx_burst(PORT, queue, mbufs, RTE_DIM(mbufs));
 			for (i = 0; i < n; i++)
-				take(queue, mbufs[i]);
+				nb_sent += take(queue, mbufs[i]);
 			nb += n;
 		}
 		if (nb == before) {
@@ -159,8 +228,31 @@ main(int argc, char **argv)
 		}
 	}
 	/* What was sent is on the wire before the port stops. */
-	for (; ms < WAIT_MS && card_counter("tx_frames") < (long)nb; ms++)
+	for (; ms < WAIT_MS && card_counter("tx_frames") < (long)nb_sent; ms++)
 		rte_delay_us_sleep(1000);
+	return nb;
+}
+
+int
+main(int argc, char **argv)
+{
+	int used = rte_eal_init(argc, argv);
+	unsigned long wanted, nb;
+	int i;
+
+	if (used < 0 || argc - used < 3 || rte_eth_dev_count_avail() != 1)
+		return 2;
+	wanted = strtoul(argv[used + 1], NULL, 10);
+	nb_queues = atoi(argv[used + 2]);
+	for (i = used + 3; i < argc; i++) {
+		if (!take_word(argv[i]))
+			return 2;
+	}
+	if (start() != 0)
+		return 1;
+	printf("ready\n");
+	fflush(stdout);
+	nb = forward(wanted);
 	print_stats();
 	rte_eth_dev_stop(PORT);
 	rte_eth_dev_close(PORT);
