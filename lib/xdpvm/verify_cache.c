@@ -22,24 +22,48 @@ is_trusted(const struct stat *st)
 	       !(st->st_mode & (S_IWGRP | S_IWOTH));
 }
 
+/* The folder, or a negative errno; -EPERM: it is not trusted. */
+static int
+open_trusted(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) == 0 && is_trusted(&st))
+		return fd;
+	close(fd);
+	return -EPERM;
+}
+
+int
+xdpvm_cache_dir_check(const char *path)
+{
+	int fd = open_trusted(path);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
 /* The folder, or a negative errno after a sentence. */
 static int
 open_dir(const struct xdpvm_object *object)
 {
 	const char *path = object->options.cache_dir;
-	struct stat st;
 	int fd;
 
 	if (path == NULL)
 		return xdpvm_fail(object, -EINVAL, "verify=cached needs cache_dir, the folder of "
 				  "what a kernel accepted");
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return xdpvm_fail(object, -errno, "cache folder %s cannot be opened: %s", path,
-				  strerror(errno));
-	if (fstat(fd, &st) == 0 && is_trusted(&st))
+	fd = open_trusted(path);
+	if (fd >= 0)
 		return fd;
-	close(fd);
+	if (fd != -EPERM)
+		return xdpvm_fail(object, fd, "cache folder %s cannot be opened: %s", path,
+				  strerror(-fd));
 	return xdpvm_fail(object, -EPERM, "cache folder %s is not trusted: it has to belong to root "
 			  "or to this user, and nobody else may write to it", path);
 }

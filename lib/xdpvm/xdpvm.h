@@ -208,6 +208,14 @@ struct xdpvm_options {
 };
 
 /**
+ * Whether a folder can be a cache_dir: it is there, belongs to root or to this user, and nobody
+ * else may write to it.
+ *
+ * @return 0; -EPERM when others could vouch for programs in it; -ENOENT and the like.
+ */
+int xdpvm_cache_dir_check(const char *path);
+
+/**
  * Opens an ELF object; nothing is loaded yet, maps may still be resized.
  *
  * @param object  receives the object; close it with xdpvm_object_close().

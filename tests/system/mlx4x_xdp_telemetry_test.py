@@ -17,11 +17,11 @@ GENERATOR = ["--ports", "1", "--wire", "1=gen:size=60,flows=16,rate=20000"]
 class App:
     """testpmd on a strict card with one port, and a connection to its telemetry."""
 
-    def __init__(self, bed, options=GENERATOR, args=(), device_args=""):
+    def __init__(self, bed, options=GENERATOR, args=(), device_args="", **keywords):
         bed.require_hugepages()
         prefix = f"{bed.prefix}-{bed.next_number()}"
         self.pmd = Testpmd(bed, ["--strict", *options], ["--forward-mode=rxonly", *args],
-                           driver=DRIVER, file_prefix=prefix, device_args=device_args)
+                           driver=DRIVER, file_prefix=prefix, device_args=device_args, **keywords)
         self.telemetry = Telemetry(prefix)
         self.pmd.cmd("start")
 
@@ -184,11 +184,49 @@ def test_programs_of_entries(bed):
     app.end()
 
 
+def without_capabilities(bed):
+    """A testpmd that the kernel lets load no program, as one of another user than root."""
+    path = bed.path("testpmd")
+    with open(path, "w", encoding="ascii") as file:
+        file.write('#!/bin/sh\nexec setpriv --bounding-set=-all --inh-caps=-all dpdk-testpmd "$@"\n')
+    os.chmod(path, 0o755)
+    return path
+
+
+def test_cache(bed):
+    """What a kernel accepted is loaded afterwards without its help, and nothing else."""
+    bed.require_root()
+    folder = bed.path("accepted")
+    os.mkdir(folder, 0o755)
+    app = App(bed, device_args=f"xdp_prog={prog('drop')},xdp_verify=kernel,xdp_cache={folder}")
+    check_equal(app.ask("status", port=0)["program"]["verify"], "kernel", "who vouches")
+    app.end()
+    check_equal([name.split(".")[1] for name in os.listdir(folder)], ["xdp_drop"], "accepted")
+    app = App(bed, device_args=f"xdp_prog={prog('drop')},xdp_verify=cached,xdp_cache={folder}",
+              binary=without_capabilities(bed))
+    check_equal(app.ask("status", port=0)["program"]["verify"], "cached", "who vouches")
+    app.grows("rx_xdp_drop")
+    app.refused(13, "does not say that a kernel accepted this object", "load", port=0,
+                path=prog("pass"), verify="cached", replace=1)
+    app.refused(1, "needs CAP_BPF", "load", port=0, path=prog("pass"), verify="kernel", replace=1)
+    os.chmod(folder, 0o777)
+    app.refused(1, "nobody else may write to it", "load", port=0, path=prog("drop"),
+                verify="cached", replace=1)
+    app.grows("rx_xdp_drop")
+    app.end()
+
+
 def test_wrong_device_arguments(bed):
     """No port, and a sentence."""
+    everybodys = bed.path("everybodys")
+    os.mkdir(everybodys)
+    os.chmod(everybodys, 0o777)
     for words, word in ((f"xdp_prog={prog('none')}", "No such file"),
                         (f"xdp_prog={prog('drop')},xdp_sec=other", "other"),
                         ("xdp_verify=perhaps", "one of auto"), ("xdp_cpumap_queues=x", "x"),
+                        ("xdp_cache=/nowhere", "cannot be opened: No such file"),
+                        (f"xdp_cache={everybodys}", "nobody else may write to it"),
+                        (f"xdp_prog={prog('drop')},xdp_verify=cached", "argument xdp_cache="),
                         ("page_pool=big", "one of page")):
         done = bed.launch(["--ports", "1"], ["dpdk-testpmd", "-d", DRIVER, "-l", "0", "-m", "64",
                                              "--in-memory", "--no-telemetry", "-a",

@@ -75,6 +75,27 @@ parse_xdp_verify(const char *key, const char *value, void *opaque)
 }
 
 static int
+parse_xdp_cache(const char *key, const char *value, void *opaque)
+{
+	struct mlx4x_args *args = opaque;
+	int ret;
+
+	if (strlcpy(args->xdp_cache, value, sizeof(args->xdp_cache)) >= sizeof(args->xdp_cache)) {
+		MLX4X_INIT_LOG(ERR, "argument %s: a path of more than %zu bytes", key,
+			sizeof(args->xdp_cache) - 1);
+		return -ENAMETOOLONG;
+	}
+	ret = xdpvm_cache_dir_check(value);
+	if (ret == -EPERM)
+		MLX4X_INIT_LOG(ERR, "argument %s=%s: the folder has to belong to root or to this "
+			"user, and nobody else may write to it", key, value);
+	else if (ret != 0)
+		MLX4X_INIT_LOG(ERR, "argument %s=%s: the folder cannot be opened: %s", key, value,
+			strerror(-ret));
+	return ret;
+}
+
+static int
 parse_cpumap_queues(const char *key, const char *value, void *opaque)
 {
 	struct mlx4x_args *args = opaque;
@@ -117,6 +138,7 @@ static const struct {
 	{ "xdp_prog", parse_xdp_prog },
 	{ "xdp_sec", parse_xdp_sec },
 	{ "xdp_verify", parse_xdp_verify },
+	{ "xdp_cache", parse_xdp_cache },
 	{ "xdp_cpumap_queues", parse_cpumap_queues },
 	{ "page_pool", parse_page_pool },
 };

@@ -400,11 +400,13 @@ mlx4x_unlock(struct mlx4x_dev *dev)
 }
 
 /* args.c */
+#define MLX4X_XDP_PATH 256	/* bytes of a path, the last one 0 */
 struct mlx4x_args {
 	uint32_t port_mask;	/* ports asked for, bit 0 is the first; 0: all */
-	char xdp_prog[256];	/* path of an object, or empty */
+	char xdp_prog[MLX4X_XDP_PATH];	/* of an object, or empty */
 	char xdp_sec[64];
 	enum xdpvm_verify xdp_verify;
+	char xdp_cache[MLX4X_XDP_PATH];	/* folder of accepted programs, or empty */
 	uint16_t cpumap_queues;
 };
 int mlx4x_args_parse(struct mlx4x_args *args, const struct rte_devargs *devargs);

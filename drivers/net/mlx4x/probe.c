@@ -29,8 +29,8 @@
 #define DEVICE_CONNECTX3_PRO 4103	/* 0x1007 */
 
 #define MLX4X_PARAMS "port=<int> xdp_prog=<path> xdp_sec=<string> " \
-	"xdp_verify=auto|kernel|internal|cached|none xdp_cpumap_queues=<int> " \
-	"page_pool=page|packed"
+	"xdp_verify=auto|kernel|internal|cached|none xdp_cache=<path> " \
+	"xdp_cpumap_queues=<int> page_pool=page|packed"
 
 /*
  * Values of a probe: below zero is a failure of a device that is ours; above zero
@@ -133,6 +133,7 @@ load_program(struct mlx4x_port *port, const struct mlx4x_args *args)
 	struct mlx4x_xdp_prog *prog;
 	int ret;
 
+	memcpy(port->xdp->cache_dir, args->xdp_cache, sizeof(port->xdp->cache_dir));
 	if (args->xdp_prog[0] == '\0')
 		return 0;
 	ret = mlx4x_xdp_prog_load(port, &load, &prog);

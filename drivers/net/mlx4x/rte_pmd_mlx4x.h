@@ -11,6 +11,7 @@
  * - xdp_prog=PATH: attach an XDP object to every port of the function before traffic.
  * - xdp_sec=NAME: the ELF section of the program wanted, when the object has several.
  * - xdp_verify=auto|kernel|internal|cached|none: who vouches for the program.
+ * - xdp_cache=DIR: where it is kept which programs a kernel accepted, for "cached".
  * - xdp_cpumap_queues=N: the last N receive queues of the port are of software; key k of
  *   a CPUMAP leads to the kth of them.
  * - page_pool=page|packed: make the page pool DPDK's default mempool handler.

@@ -108,6 +108,7 @@ struct mlx4x_xdp_port {
 	uint16_t epoch;			/* counts changes of programs, see xdp_cpumap.c */
 	/* By port: first send queue for redirects to it, + 1; 0: none. See xdp_out.c. */
 	uint32_t target_queue[RTE_MAX_ETHPORTS];
+	char cache_dir[MLX4X_XDP_PATH];	/* for verify=cached; empty: none */
 	struct mlx4x_xdp_events events;
 };
 

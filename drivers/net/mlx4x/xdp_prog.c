@@ -171,6 +171,7 @@ static int
 load_object(const struct mlx4x_port *port, const struct mlx4x_xdp_load *load,
 	struct xdpvm_object **object)
 {
+	const char *cache_dir = port->xdp->cache_dir;
 	char reason[SENTENCE_SIZE] = "";
 	const struct xdpvm_options options = {
 		.verify = load->options.verify,
@@ -178,11 +179,16 @@ load_object(const struct mlx4x_port *port, const struct mlx4x_xdp_load *load,
 		.program = load->options.function,
 		.section = load->options.section,
 		.pin_dir = load->options.pin_dir,
+		.cache_dir = cache_dir[0] != '\0' ? cache_dir : NULL,
 		.log = keep_message,
 		.log_arg = reason,
 	};
-	int ret = xdpvm_object_open(load->path, &options, object);
+	int ret;
 
+	if (options.verify == XDPVM_VERIFY_CACHED && options.cache_dir == NULL)
+		return mlx4x_xdp_refuse(port, EINVAL, "verify=cached needs the device argument "
+			"xdp_cache=, the folder of what a kernel accepted");
+	ret = xdpvm_object_open(load->path, &options, object);
 	if (ret == 0) {
 		ret = load_and_serve(*object, load->options.pin_dir);
 		if (ret == 0) {
