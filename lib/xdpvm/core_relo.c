@@ -59,11 +59,8 @@ check_relo(void *arg, uint32_t section_name, const void *record)
 	const struct bpf_core_relo *relo = record;
 	const char *section = btf__str_by_offset(checker->btf, section_name);
 	const struct btf_type *type = btf__type_by_id(checker->btf, relo->type_id);
-	const char *name;
+	const char *name = btf__name_by_offset(checker->btf, type->name_off);
 
-	if (section == NULL || type == NULL)
-		return -EINVAL;
-	name = btf__name_by_offset(checker->btf, type->name_off);
 	if (!section_is_loaded(checker->object, section) || is_fixed(type, name))
 		return 0;
 	return xdpvm_fail(checker->object, -ENOTSUP,
@@ -77,17 +74,9 @@ xdpvm_core_relo_check(const struct xdpvm_object *object)
 {
 	struct checker checker = { object, bpf_object__btf(object->bpf) };
 	struct xdpvm_elf elf;
-	int ret;
 
 	if (checker.btf == NULL)
 		return 0;
-	ret = xdpvm_elf_open(&elf, object->image, object->image_size);
-	if (ret != 0)
-		return xdpvm_fail(object, ret, "is no ELF file that can be read");
-	ret = xdpvm_btf_ext_each(&elf, XDPVM_BTF_EXT_RELOS, sizeof(struct bpf_core_relo),
-				 check_relo, &checker);
-	if (ret == -EINVAL)
-		xdpvm_fail(object, ret, "its .BTF.ext section is malformed");
-	xdpvm_elf_close(&elf);
-	return ret;
+	xdpvm_elf_open(&elf, object->image);
+	return xdpvm_btf_ext_each(&elf, XDPVM_BTF_EXT_RELOS, check_relo, &checker);
 }

@@ -5,108 +5,97 @@
 static void
 find_symbols(struct xdpvm_elf *elf)
 {
-	Elf_Scn *section = NULL;
-	GElf_Shdr header;
+	for (uint32_t i = 1; i < elf->n_sections; i++) {
+		const Elf64_Shdr *section = &elf->sections[i];
 
-	while ((section = elf_nextscn(elf->elf, section)) != NULL) {
-		if (gelf_getshdr(section, &header) == NULL || header.sh_type != SHT_SYMTAB ||
-		    header.sh_entsize == 0)
+		if (section->sh_type != SHT_SYMTAB)
 			continue;
-		elf->symbols = elf_getdata(section, NULL);
-		elf->symbol_names = header.sh_link;
-		elf->n_symbols = elf->symbols != NULL ?
-				 elf->symbols->d_size / header.sh_entsize : 0;
+		elf->symbols = (const void *)(elf->image + section->sh_offset);
+		elf->n_symbols = section->sh_size / sizeof(*elf->symbols);
+		elf->symbol_names = (const char *)elf->image +
+				    elf->sections[section->sh_link].sh_offset;
 		return;
 	}
 }
 
-int
-xdpvm_elf_open(struct xdpvm_elf *elf, void *image, size_t size)
+void
+xdpvm_elf_open(struct xdpvm_elf *elf, const void *image)
 {
-	*elf = (struct xdpvm_elf){ 0 };
-	if (elf_version(EV_CURRENT) == EV_NONE)
-		return -EINVAL;
-	elf->elf = elf_memory(image, size);
-	if (elf->elf == NULL || gelf_getclass(elf->elf) != ELFCLASS64 ||
-	    elf_getshdrstrndx(elf->elf, &elf->names) != 0) {
-		xdpvm_elf_close(elf);
-		return -EINVAL;
-	}
+	const Elf64_Ehdr *header = image;
+
+	*elf = (struct xdpvm_elf){ .image = image, .n_sections = header->e_shnum };
+	elf->sections = (const void *)(elf->image + header->e_shoff);
+	elf->names = (const char *)image + elf->sections[header->e_shstrndx].sh_offset;
 	find_symbols(elf);
+}
+
+const char *
+xdpvm_elf_section_name(const struct xdpvm_elf *elf, uint32_t section)
+{
+	return elf->names + elf->sections[section].sh_name;
+}
+
+uint32_t
+xdpvm_elf_find(const struct xdpvm_elf *elf, const char *name)
+{
+	for (uint32_t i = 1; i < elf->n_sections; i++)
+		if (strcmp(xdpvm_elf_section_name(elf, i), name) == 0)
+			return i;
 	return 0;
 }
 
-void
-xdpvm_elf_close(struct xdpvm_elf *elf)
+struct xdpvm_bytes
+xdpvm_elf_bytes(const struct xdpvm_elf *elf, uint32_t section)
 {
-	elf_end(elf->elf);
-	elf->elf = NULL;
-}
+	const Elf64_Shdr *header = &elf->sections[section];
 
-const char *
-xdpvm_elf_section_name(const struct xdpvm_elf *elf, size_t index)
-{
-	Elf_Scn *section = elf_getscn(elf->elf, index);
-	GElf_Shdr header;
-
-	if (section == NULL || gelf_getshdr(section, &header) == NULL)
-		return NULL;
-	return elf_strptr(elf->elf, elf->names, header.sh_name);
-}
-
-Elf_Data *
-xdpvm_elf_section(const struct xdpvm_elf *elf, const char *name, size_t *index)
-{
-	Elf_Scn *section = NULL;
-	const char *found;
-
-	while ((section = elf_nextscn(elf->elf, section)) != NULL) {
-		found = xdpvm_elf_section_name(elf, elf_ndxscn(section));
-		if (found == NULL || strcmp(found, name) != 0)
-			continue;
-		if (index != NULL)
-			*index = elf_ndxscn(section);
-		return elf_getdata(section, NULL);
-	}
-	return NULL;
-}
-
-const char *
-xdpvm_elf_symbol(const struct xdpvm_elf *elf, size_t i, GElf_Sym *symbol)
-{
-	if (i >= elf->n_symbols || gelf_getsym(elf->symbols, i, symbol) == NULL)
-		return NULL;
-	return elf_strptr(elf->elf, elf->symbol_names, symbol->st_name);
+	if (section == 0 || header->sh_type == SHT_NOBITS || header->sh_size == 0)
+		return (struct xdpvm_bytes){ 0 };
+	return (struct xdpvm_bytes){ elf->image + header->sh_offset, header->sh_size };
 }
 
 bool
-xdpvm_elf_function(const struct xdpvm_elf *elf, size_t i, struct xdpvm_elf_function *function)
+xdpvm_elf_is_code(const struct xdpvm_elf *elf, uint32_t section)
 {
-	GElf_Sym symbol;
+	const Elf64_Shdr *header = &elf->sections[section];
 
-	function->name = xdpvm_elf_symbol(elf, i, &symbol);
-	if (function->name == NULL || GELF_ST_TYPE(symbol.st_info) != STT_FUNC)
+	return header->sh_type == SHT_PROGBITS && (header->sh_flags & SHF_EXECINSTR);
+}
+
+const char *
+xdpvm_elf_symbol_name(const struct xdpvm_elf *elf, uint32_t symbol)
+{
+	return elf->symbol_names + elf->symbols[symbol].st_name;
+}
+
+bool
+xdpvm_elf_function(const struct xdpvm_elf *elf, uint32_t i, struct xdpvm_elf_function *function)
+{
+	const Elf64_Sym *symbol = &elf->symbols[i];
+
+	if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || symbol->st_shndx >= elf->n_sections ||
+	    !xdpvm_elf_is_code(elf, symbol->st_shndx))
 		return false;
-	function->section = symbol.st_shndx;
-	function->insn = symbol.st_value / sizeof(struct bpf_insn);
-	function->n_insns = symbol.st_size / sizeof(struct bpf_insn);
+	*function = (struct xdpvm_elf_function){
+		.name = xdpvm_elf_symbol_name(elf, i),
+		.section = symbol->st_shndx,
+		.insn = symbol->st_value / sizeof(struct bpf_insn),
+		.n_insns = symbol->st_size / sizeof(struct bpf_insn),
+	};
 	return true;
 }
 
-Elf_Data *
-xdpvm_elf_relocations(const struct xdpvm_elf *elf, size_t target, size_t *count)
+const Elf64_Rel *
+xdpvm_elf_relocations(const struct xdpvm_elf *elf, uint32_t target, uint32_t *count)
 {
-	Elf_Scn *section = NULL;
-	GElf_Shdr header;
-	Elf_Data *data;
+	*count = 0;
+	for (uint32_t i = 1; i < elf->n_sections; i++) {
+		const Elf64_Shdr *section = &elf->sections[i];
 
-	while ((section = elf_nextscn(elf->elf, section)) != NULL) {
-		if (gelf_getshdr(section, &header) == NULL || header.sh_type != SHT_REL ||
-		    header.sh_info != target || header.sh_entsize == 0)
+		if (section->sh_type != SHT_REL || section->sh_info != target)
 			continue;
-		data = elf_getdata(section, NULL);
-		*count = data != NULL ? data->d_size / header.sh_entsize : 0;
-		return data;
+		*count = section->sh_size / sizeof(Elf64_Rel);
+		return (const void *)(elf->image + section->sh_offset);
 	}
 	return NULL;
 }

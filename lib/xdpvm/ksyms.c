@@ -13,17 +13,16 @@ xdpvm_object_ksyms(const struct xdpvm_object *object, char *names, size_t size)
 {
 	struct xdpvm_elf elf;
 	const char *name;
-	GElf_Sym symbol;
 	size_t used = 0;
 
 	snprintf(names, size, "no name known");
-	if (object->image == NULL || xdpvm_elf_open(&elf, object->image, object->image_size) != 0)
+	if (object->image == NULL)
 		return;
-	for (size_t i = 1; i < elf.n_symbols && used < size; i++) {
-		name = xdpvm_elf_symbol(&elf, i, &symbol);
-		if (name != NULL && name[0] != '\0' && symbol.st_shndx == SHN_UNDEF)
+	xdpvm_elf_open(&elf, object->image);
+	for (uint32_t i = 1; i < elf.n_symbols && used < size; i++) {
+		name = xdpvm_elf_symbol_name(&elf, i);
+		if (name[0] != '\0' && elf.symbols[i].st_shndx == SHN_UNDEF)
 			used += snprintf(names + used, size - used, "%s%s", used > 0 ? ", " : "",
 					 name);
 	}
-	xdpvm_elf_close(&elf);
 }

@@ -26,14 +26,9 @@ static bool
 same_code(const struct xdpvm_elf *elf, const struct xdpvm_elf_function *function,
 	  const struct bpf_insn *linked)
 {
-	Elf_Scn *section = elf_getscn(elf->elf, function->section);
-	Elf_Data *data = section != NULL ? elf_getdata(section, NULL) : NULL;
-	const struct bpf_insn *insns;
+	const struct bpf_insn *insns = (const void *)xdpvm_elf_bytes(elf, function->section).at;
 
-	if (data == NULL || data->d_buf == NULL ||
-	    ((uint64_t)function->insn + function->n_insns) * sizeof(*insns) > data->d_size)
-		return false;
-	insns = (const struct bpf_insn *)data->d_buf + function->insn;
+	insns += function->insn;
 	for (uint32_t i = 0; i < function->n_insns; i++)
 		if (insns[i].code != linked[i].code || insns[i].dst_reg != linked[i].dst_reg ||
 		    insns[i].off != linked[i].off)
@@ -47,7 +42,7 @@ find_function(struct collector *collector, const struct xdpvm_subprog *subprog)
 	const struct xdpvm_prog *prog = collector->prog;
 	struct xdpvm_elf_function *function = &collector->function;
 
-	for (size_t i = 0; i < collector->elf->n_symbols; i++) {
+	for (uint32_t i = 0; i < collector->elf->n_symbols; i++) {
 		if (!xdpvm_elf_function(collector->elf, i, function) ||
 		    function->n_insns != subprog->end - subprog->start)
 			continue;
@@ -56,17 +51,9 @@ find_function(struct collector *collector, const struct xdpvm_subprog *subprog)
 		if (!same_code(collector->elf, function, prog->insns + subprog->start))
 			continue;
 		collector->section = xdpvm_elf_section_name(collector->elf, function->section);
-		return collector->section != NULL;
+		return true;
 	}
 	return false;
-}
-
-static const char *
-btf_string(const struct btf *btf, uint32_t offset)
-{
-	const char *string = btf__str_by_offset(btf, offset);
-
-	return string != NULL ? string : "";
 }
 
 static int
@@ -78,7 +65,7 @@ add_line(void *arg, uint32_t section_name, const void *record)
 	uint32_t insn = info->insn_off / sizeof(struct bpf_insn) - collector->function.insn;
 	struct xdpvm_line *lines;
 
-	if (strcmp(btf_string(collector->btf, section_name), collector->section) != 0 ||
+	if (strcmp(btf__str_by_offset(collector->btf, section_name), collector->section) != 0 ||
 	    insn >= collector->function.n_insns)
 		return 0;
 	lines = realloc(prog->lines, (prog->n_lines + 1) * sizeof(*lines));
@@ -88,8 +75,8 @@ add_line(void *arg, uint32_t section_name, const void *record)
 	lines[prog->n_lines++] = (struct xdpvm_line){
 		.insn = collector->start + insn,
 		.line = BPF_LINE_INFO_LINE_NUM(info->line_col),
-		.file = btf_string(collector->btf, info->file_name_off),
-		.text = btf_string(collector->btf, info->line_off),
+		.file = btf__str_by_offset(collector->btf, info->file_name_off),
+		.text = btf__str_by_offset(collector->btf, info->line_off),
 	};
 	return 0;
 }
@@ -109,18 +96,17 @@ xdpvm_prog_lines(struct xdpvm_prog *prog)
 	struct collector collector = { .prog = prog, .btf = bpf_object__btf(object->bpf) };
 	struct xdpvm_elf elf;
 
-	if (collector.btf == NULL || xdpvm_elf_open(&elf, object->image, object->image_size) != 0)
+	if (collector.btf == NULL)
 		return;
+	xdpvm_elf_open(&elf, object->image);
 	collector.elf = &elf;
 	for (uint32_t i = 0; i < prog->n_subprogs; i++) {
 		collector.start = prog->subprogs[i].start;
 		if (find_function(&collector, &prog->subprogs[i]))
-			xdpvm_btf_ext_each(&elf, XDPVM_BTF_EXT_LINES, sizeof(struct bpf_line_info),
-					   add_line, &collector);
+			xdpvm_btf_ext_each(&elf, XDPVM_BTF_EXT_LINES, add_line, &collector);
 	}
 	if (prog->n_lines > 0)
 		qsort(prog->lines, prog->n_lines, sizeof(*prog->lines), compare_lines);
-	xdpvm_elf_close(&elf);
 }
 
 const struct xdpvm_line *

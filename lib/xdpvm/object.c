@@ -12,6 +12,7 @@
 #include <bpf/libbpf.h>
 
 #include "object.h"
+#include "object_check.h"
 #include "xdpvm_sync.h"
 
 #define IMAGE_MAX (64u << 20)	/* bytes; the largest object seen has half a MiB */
@@ -95,11 +96,7 @@ bpf_open(struct xdpvm_object *object)
 	if (object->bpf == NULL)
 		ret = -errno;
 	xdpvm_capture_end();
-	if (ret != 0 && capture.reason != NULL &&
-	    strstr(capture.reason, "legacy map definitions") != NULL)
-		ret = xdpvm_fail(object, -ENOTSUP, "its maps are in a legacy \"maps\" section; "
-				 "only maps that BTF describes (SEC(\".maps\")) are supported");
-	else if (ret != 0)
+	if (ret != 0)
 		ret = xdpvm_fail(object, ret == -LIBBPF_ERRNO__FORMAT ? -EINVAL : ret,
 				 "is no usable BPF object: %s",
 				 capture.reason != NULL ? capture.reason : strerror(-ret));
@@ -191,8 +188,10 @@ select_programs(struct xdpvm_object *object)
 static int
 object_open_image(struct xdpvm_object *object)
 {
-	int ret = bpf_open(object);
+	int ret = xdpvm_object_check(object);
 
+	if (ret == 0)
+		ret = bpf_open(object);
 	if (ret == 0)
 		ret = xdpvm_object_maps_open(object);
 	if (ret == 0)
@@ -232,6 +231,9 @@ xdpvm_object_open_memory(const void *image, size_t size, const char *name,
 
 	if (object == NULL)
 		return -ENOMEM;
+	if (size > IMAGE_MAX)
+		return object_finish_open(object, xdpvm_fail(object, -EFBIG, "has %zu bytes, more "
+							     "than %u", size, IMAGE_MAX), result);
 	object->image = malloc(size + 1);
 	object->image_size = size;
 	if (object->image == NULL)

@@ -22,13 +22,17 @@ page_round(size_t size)
 	return (size + page - 1) & ~(page - 1);
 }
 
-/* End of the struct bpf_spin_lock among the value's members, as Linux wants it; 0: none. */
+/*
+ * End of the struct bpf_spin_lock among the value's members, as Linux wants it; 0: none, or one
+ * that is not inside the value.
+ */
 static uint32_t
 value_lock_end(const struct bpf_object *object, const struct bpf_map *map)
 {
 	const struct btf *btf = bpf_object__btf(object);
 	const struct btf_type *type, *member_type;
 	const struct btf_member *member;
+	uint64_t end;
 
 	if (btf == NULL)
 		return 0;
@@ -38,9 +42,10 @@ value_lock_end(const struct bpf_object *object, const struct bpf_map *map)
 	member = btf_members(type);
 	for (uint16_t i = 0; i < btf_vlen(type); i++) {
 		member_type = btf__type_by_id(btf, member[i].type);
-		if (btf_is_struct(member_type) &&
+		end = btf_member_bit_offset(type, i) / 8 + sizeof(struct bpf_spin_lock);
+		if (btf_is_struct(member_type) && end <= bpf_map__value_size(map) &&
 		    strcmp(btf__name_by_offset(btf, member_type->name_off), "bpf_spin_lock") == 0)
-			return btf_member_bit_offset(type, i) / 8 + sizeof(struct bpf_spin_lock);
+			return end;
 	}
 	return 0;
 }

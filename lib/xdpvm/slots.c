@@ -78,44 +78,26 @@ fill_slot(struct xdpvm_object *object, struct xdpvm_map *map, uint32_t slot, con
 	return 0;
 }
 
-static int
-fill_from_relocations(struct xdpvm_object *object, const struct xdpvm_elf *elf,
-		      const struct btf *btf)
-{
-	size_t section, count = 0;
-	Elf_Data *relocations;
-	int ret = 0;
-
-	if (xdpvm_elf_section(elf, ".maps", &section) == NULL)
-		return 0;
-	relocations = xdpvm_elf_relocations(elf, section, &count);
-	for (size_t i = 0; i < count && ret == 0; i++) {
-		struct xdpvm_map *map;
-		const char *target;
-		GElf_Rel relocation;
-		GElf_Sym symbol;
-		uint32_t slot;
-
-		if (gelf_getrel(relocations, i, &relocation) == NULL)
-			return -EINVAL;
-		target = xdpvm_elf_symbol(elf, GELF_R_SYM(relocation.r_info), &symbol);
-		map = find_slot(object, btf, relocation.r_offset, &slot);
-		if (map != NULL && target != NULL)
-			ret = fill_slot(object, map, slot, target);
-	}
-	return ret;
-}
-
 int
 xdpvm_object_slots(struct xdpvm_object *object)
 {
 	const struct btf *btf = bpf_object__btf(object->bpf);
+	const Elf64_Rel *relocations;
 	struct xdpvm_elf elf;
-	int ret;
+	uint32_t count, section;
+	int ret = 0;
 
-	if (btf == NULL || xdpvm_elf_open(&elf, object->image, object->image_size) != 0)
+	xdpvm_elf_open(&elf, object->image);
+	section = xdpvm_elf_find(&elf, ".maps");
+	if (btf == NULL || section == 0)
 		return 0;
-	ret = fill_from_relocations(object, &elf, btf);
-	xdpvm_elf_close(&elf);
+	relocations = xdpvm_elf_relocations(&elf, section, &count);
+	for (uint32_t i = 0; i < count && ret == 0; i++) {
+		uint32_t symbol = ELF64_R_SYM(relocations[i].r_info), slot;
+		struct xdpvm_map *map = find_slot(object, btf, relocations[i].r_offset, &slot);
+
+		if (map != NULL)
+			ret = fill_slot(object, map, slot, xdpvm_elf_symbol_name(&elf, symbol));
+	}
 	return ret;
 }
