@@ -179,6 +179,36 @@ test_speed(void)
 	return 0;
 }
 
+/* What is told as a limit can be had, one more or less is refused. */
+static int
+test_limits(void)
+{
+	struct rte_eth_conf conf = { 0 };
+	struct rte_eth_dev_info info;
+	uint16_t nb_min, mtu;
+
+	CHECK(rte_eth_dev_info_get(PORT, &info) == 0);
+	CHECK(info.min_mtu == RTE_ETHER_MIN_MTU && info.max_mtu == 9600);
+	CHECK(rte_eth_dev_get_mtu(PORT, &mtu) == 0);
+	CHECK(rte_eth_dev_configure(PORT, 1, 1, &conf) == 0);
+	CHECK(rte_eth_dev_set_mtu(PORT, info.min_mtu - 1) == -EINVAL);
+	CHECK(rte_eth_dev_set_mtu(PORT, info.max_mtu + 1) == -EINVAL);
+	CHECK(rte_eth_dev_set_mtu(PORT, info.min_mtu) == 0);
+	CHECK(rte_eth_dev_set_mtu(PORT, mtu) == 0);
+	nb_min = info.rx_desc_lim.nb_min;
+	CHECK(nb_min == 64 && info.tx_desc_lim.nb_min == 64);
+	CHECK(rte_eth_rx_queue_setup(PORT, 0, nb_min - 1, SOCKET_ID_ANY, NULL, pool) == -EINVAL);
+	CHECK(rte_eth_tx_queue_setup(PORT, 0, nb_min - 1, SOCKET_ID_ANY, NULL) == -EINVAL);
+	CHECK(rte_eth_tx_queue_setup(PORT, 0, info.tx_desc_lim.nb_max, SOCKET_ID_ANY, NULL) == 0);
+	CHECK(rte_eth_tx_queue_setup(PORT, 0, info.tx_desc_lim.nb_max + 1, SOCKET_ID_ANY,
+		NULL) == -EINVAL);
+	CHECK(rte_eth_rx_queue_setup(PORT, 0, info.rx_desc_lim.nb_max + 1, SOCKET_ID_ANY, NULL,
+		pool) == -EINVAL);
+	CHECK(rte_eth_rx_queue_setup(PORT, 0, nb_min, SOCKET_ID_ANY, NULL, pool) == 0);
+	CHECK(rte_eth_dev_start(PORT) == 0);
+	return echo(new_frame(1), 1);
+}
+
 /* The bytes that vcx3's module holds (SFF-8636): identifier, connector, vendor name. */
 static int
 test_module(void)
@@ -298,6 +328,7 @@ static const struct self_test tests[] = {
 	{ "phy_counters", test_phy_counters },
 	{ "phy_goes_on", test_phy_goes_on },
 	{ "speed", test_speed },
+	{ "limits", test_limits },
 	{ "module", test_module },
 	{ "led", test_led },
 	{ "fast_free", test_fast_free },
