@@ -63,6 +63,29 @@ scatters()
 	[ "$(number 0 RX-packets)" -gt 100 ] && [ "$(number 0 RX-errors)" = 0 ]
 }
 
+# An extended statistic of port 0 of the last testpmd: xstat NAME
+xstat()
+{
+	awk -v name="$1:" '$1 == name { value = $2 } END { print value + 0 }' "$TESTPMD_LOG"
+}
+
+# The port saw what the application got, and no less; the kernel asks its firmware 4 times a second.
+counts_of_the_port()
+{
+	testpmd_start "$1" --forward-mode=rxonly || return 1
+	testpmd_let_run
+	testpmd_say stop
+	testpmd_let_run
+	testpmd_say show port xstats 0
+	testpmd_end || return 1
+	echo "received $(xstat rx_good_packets), port $(xstat rx_phy_packets)," \
+		"bytes $(xstat rx_phy_bytes), without a tag $(xstat rx_phy_novlan_packets)"
+	[ "$(xstat rx_good_packets)" -gt 100 ] &&
+		[ "$(xstat rx_phy_packets)" -ge "$(xstat rx_good_packets)" ] &&
+		[ "$(xstat rx_phy_bytes)" = $((60 * $(xstat rx_phy_packets))) ] &&
+		[ "$(xstat rx_phy_novlan_packets)" = "$(xstat rx_phy_packets)" ]
+}
+
 check "mlx4_core, mlx4_en and mlx4_ib load" load
 check "hugepages" hugepages 384
 echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6 # the stack shall send nothing of its own
@@ -78,6 +101,7 @@ for driver in net_mlx4 net_mlx4x; do
 	check "$driver: a flow rule that drops" receives_none_of_a_dropped_flow $driver
 	check "$driver: scattered receive" scatters $driver
 done
+check "net_mlx4x: counters of the port" counts_of_the_port net_mlx4x
 check "the kernel has its port back" sh -c "ip link set $(netdev 1) down && \
 	ip link set $(netdev 1) up"
 check "no complaint of the kernel" \

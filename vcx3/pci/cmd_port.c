@@ -144,7 +144,7 @@ vcx3_cmd_set_port(struct vcx3_pci *pci, struct vcx3_cmd *cmd)
 	}
 }
 
-/* The slot for frames without a VLAN priority in a group of nine counters, 18 bytes each. */
+/* The slot for frames without a VLAN priority in a group of nine counters, 18h bytes each. */
 #define NO_PRIORITY (8 * 0x18)
 
 enum vcx3_status
@@ -158,11 +158,11 @@ vcx3_cmd_dump_eth_stats(struct vcx3_pci *pci, struct vcx3_cmd *cmd)
 		return VCX3_BAD_INDEX;
 	vcx3_port_counters(pci->core, port, &counters);
 	put_be64(out, 0x3b8 + NO_PRIORITY, counters.rx_bytes);
-	put_be64(out, 0x3b8 + NO_PRIORITY + 8, counters.rx_frames);
+	put_be64(out, 0x480 + NO_PRIORITY, counters.rx_frames);
 	put_be64(out, 0x2d0 + NO_PRIORITY / 3, counters.rx_broadcast);
 	put_be64(out, 0x318 + NO_PRIORITY / 3, counters.rx_multicast);
 	put_be64(out, 0x9b8 + NO_PRIORITY, counters.tx_bytes);
-	put_be64(out, 0x9b8 + NO_PRIORITY + 8, counters.tx_frames);
+	put_be64(out, 0xa98 + NO_PRIORITY, counters.tx_frames);
 	put_be64(out, 0x578, counters.rx_drop_runt);
 	put_be64(out, 0x580, counters.rx_drop_oversize);
 	put_be32(out, 0xb8c, (uint32_t)counters.rx_drop_bad_fcs);
