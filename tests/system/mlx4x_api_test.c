@@ -529,6 +529,32 @@ test_runtime_tx_queue(void)
 	return 0;
 }
 
+/* The port gets other offloads, and its queues follow without being set up again. */
+static int
+test_configured_anew(void)
+{
+	struct rte_eth_conf conf = { 0 };
+	struct rte_mbuf *mbuf;
+	uint16_t i;
+
+	CHECK(self_start(&conf) == 0);
+	CHECK(echo(new_frame(1), 1) == 0);
+	CHECK(rte_eth_dev_stop(PORT) == 0);
+	conf.txmode.offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+	CHECK(rte_eth_dev_configure(PORT, 1, 1, &conf) == 0);
+	CHECK(rte_eth_dev_start(PORT) == 0);
+	for (i = 0; i < 2 * RING; i++) {
+		mbuf = new_frame(i);
+		CHECK(rte_pktmbuf_chain(mbuf, new_frame(i)) == 0);
+		CHECK(rte_eth_tx_prepare(PORT, 0, &mbuf, 1) == 1);
+		CHECK(send_frame(mbuf));
+		mbuf = receive_frame();
+		CHECK(mbuf != NULL && mbuf->pkt_len == 2 * FRAME);
+		rte_pktmbuf_free(mbuf);
+	}
+	return 0;
+}
+
 static bool
 may_sleep(const struct rte_power_monitor_cond *condition)
 {
@@ -663,6 +689,7 @@ static const struct self_test tests[] = {
 	{ "malformed", test_malformed },
 	{ "starvation", test_starvation },
 	{ "reset", test_reset },
+	{ "configured_anew", test_configured_anew },
 	{ "monitor", test_monitor },
 	{ "missing_queue", test_missing_queue },
 	{ "one_direction", test_one_direction },
