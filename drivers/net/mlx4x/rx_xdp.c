@@ -27,6 +27,9 @@
 /* How far ahead the frame that will be judged is fetched. */
 #define PREFETCH_DISTANCE 3
 
+/* What no owner_sr_opcode is: every completion is looked at more closely. */
+#define NONE_IS_GOOD 0xff
+
 /* A burst on its way. Never leaves the inlined functions, so it lives in registers. */
 struct burst {
 	struct mlx4x_rxq *rxq;
@@ -39,7 +42,8 @@ struct burst {
 	size_t stride;
 	uint32_t run_end;		/* descriptor whose completion lies elsewhere */
 	uint32_t end;			/* descriptor that this poll does not handle */
-	uint8_t good;			/* owner_sr_opcode of a good one that is there */
+	uint8_t good;			/* owner_sr_opcode of one that is there and good */
+	bool broken;			/* the queue is in error */
 
 	uint64_t bytes;
 	uint32_t ci;
@@ -186,10 +190,8 @@ tell(const struct mlx4x_rxq *rxq, const struct mlx4x_xdp *xdp, const struct mlx4
 
 /* Any verdict but DROP. True if the page left. */
 static __rte_always_inline bool
-obey(struct burst *b, uint32_t action, bool computed)
+obey(struct burst *b, uint32_t action, struct rte_mbuf *page, bool computed)
 {
-	struct rte_mbuf *page = b->rxq->slots[b->ci & b->rxq->mask];
-
 	if (action == XDP_PASS) {
 		pass(b, page);
 		return true;
@@ -213,10 +215,9 @@ obey(struct burst *b, uint32_t action, bool computed)
 
 /* The frame of descriptor ci; true if its page left. */
 static __rte_always_inline bool
-judge(struct burst *b, const struct mlx4x_cqe *cqe, bool computed)
+judge(struct burst *b, const struct mlx4x_cqe *cqe, struct rte_mbuf *page, bool computed)
 {
 	struct mlx4x_rxq *rxq = b->rxq;
-	const struct rte_mbuf *page = rxq->slots[b->ci & rxq->mask];
 	uint8_t *frame = frame_of(rxq, page, computed);
 	struct xdpvm_buff *buff = &b->xdp->buff;
 	uint32_t action;
@@ -229,7 +230,7 @@ judge(struct burst *b, const struct mlx4x_cqe *cqe, bool computed)
 		(computed ? b->xdp->buf_len : page->buf_len);
 	b->xdp->cqe = cqe;
 	action = b->prog->entry(buff);
-	return action != XDP_DROP && obey(b, action, computed);
+	return action != XDP_DROP && obey(b, action, page, computed);
 }
 
 /* Own multicast that a virtual function hears again. */
@@ -324,7 +325,8 @@ begin_run(struct burst *b)
 		return false;
 	b->cqe = (const uint8_t *)mlx4x_rxq_cqe(rxq, cq_ci);
 	b->stride = (size_t)1 << rxq->cqe_shift;
-	b->good = MLX4X_CQE_OPCODE_RECV_SEND | (cq_ci & size ? MLX4X_CQE_OWNER_MASK : 0);
+	b->good = b->xdp->filters_loopback ? NONE_IS_GOOD :
+		MLX4X_CQE_OPCODE_RECV_SEND | (cq_ci & size ? MLX4X_CQE_OWNER_MASK : 0);
 	b->run_end = b->ci + RTE_MIN(b->end - b->ci, size - (cq_ci & rxq->mask));
 	return true;
 }
@@ -336,12 +338,12 @@ enum completion {
 	COMPLETION_FLUSH,	/* the queue is in error */
 };
 
-/* A completion that is not simply a good frame. */
+/* The completion of descriptor ci, which is not simply a good frame. */
 static __rte_noinline enum completion
 look_closer(struct mlx4x_rxq *rxq, const struct mlx4x_xdp *xdp, const struct mlx4x_cqe *cqe,
-	uint8_t good, const uint8_t *frame)
+	uint32_t ci, const uint8_t *frame)
 {
-	if ((mlx4x_load_relaxed(&cqe->owner_sr_opcode) ^ good) & MLX4X_CQE_OWNER_MASK)
+	if (!mlx4x_cqe_is_ready(cqe, ci + rxq->cq_offset, rxq->mask + 1))
 		return COMPLETION_NONE;
 	mlx4x_from_device();
 	if (mlx4x_rx_is_bad(cqe))
@@ -352,18 +354,43 @@ look_closer(struct mlx4x_rxq *rxq, const struct mlx4x_xdp *xdp, const struct mlx
 	return COMPLETION_OTHER;
 }
 
-static __rte_always_inline enum completion
-look_at(struct burst *b, const struct mlx4x_cqe *cqe, bool computed)
+static __rte_always_inline bool
+is_good(const struct burst *b, const struct mlx4x_cqe *cqe)
 {
-	struct mlx4x_rxq *rxq = b->rxq;
+	if (unlikely(mlx4x_load_relaxed(&cqe->owner_sr_opcode) != b->good))
+		return false;
+	mlx4x_from_device();
+	return likely(!mlx4x_cqe_is_bad_fcs(cqe));
+}
 
-	if (likely(mlx4x_load_relaxed(&cqe->owner_sr_opcode) == b->good)) {
-		mlx4x_from_device();
-		if (likely(!mlx4x_cqe_is_bad_fcs(cqe)) && likely(!b->xdp->filters_loopback))
-			return COMPLETION_FRAME;
+/* The completion of descriptor ci. False if the poll ends in front of it. */
+static __rte_always_inline bool
+take(struct burst *b, bool computed)
+{
+	const struct mlx4x_cqe *cqe = (const struct mlx4x_cqe *)b->cqe;
+	struct mlx4x_rxq *rxq = b->rxq;
+	struct rte_mbuf *page = rxq->slots[b->ci & rxq->mask];
+
+	if (unlikely(!is_good(b, cqe))) {
+		enum completion kind = look_closer(rxq, b->xdp, cqe, b->ci,
+			frame_of(rxq, page, computed));
+
+		b->broken = kind == COMPLETION_FLUSH;
+		if (kind == COMPLETION_OTHER) {
+			b->nb_not_judged++;
+			keep_page(b, computed);
+		}
+		if (kind != COMPLETION_FRAME)
+			return kind == COMPLETION_OTHER;
 	}
-	return look_closer(rxq, b->xdp, cqe, b->good,
-		frame_of(rxq, rxq->slots[b->ci & rxq->mask], computed));
+	if (computed)
+		rte_prefetch0(frame_of(rxq, rxq->slots[(b->ci + PREFETCH_DISTANCE) & rxq->mask],
+			computed));
+	if (judge(b, cqe, page, computed))
+		replace_page(b, computed);
+	else
+		keep_page(b, computed);
+	return true;
 }
 
 static __rte_always_inline uint16_t
@@ -371,32 +398,16 @@ receive(struct mlx4x_rxq *rxq, struct mlx4x_xdp *xdp, struct rte_mbuf **pkts, ui
 	bool computed)
 {
 	struct burst b = { .rxq = rxq, .xdp = xdp, .pkts = pkts, .nb_pkts = nb_pkts };
-	enum completion kind = COMPLETION_NONE;
 
 	begin(&b, computed);
 	b.end = nb_pkts == 0 ? b.ci : b.ci + RTE_MAX(nb_pkts, MLX4X_XDP_BUDGET);
 	b.run_end = b.ci;
-	for (; b.ci != b.run_end || begin_run(&b); b.ci++, b.cqe += b.stride) {
-		const struct mlx4x_cqe *cqe = (const struct mlx4x_cqe *)b.cqe;
-		bool left = false;
-
-		kind = look_at(&b, cqe, computed);
-		if (kind == COMPLETION_NONE || kind == COMPLETION_FLUSH)
-			break;
-		if (computed)
-			rte_prefetch0(frame_of(rxq,
-				rxq->slots[(b.ci + PREFETCH_DISTANCE) & rxq->mask], computed));
-		if (likely(kind == COMPLETION_FRAME))
-			left = judge(&b, cqe, computed);
-		else
-			b.nb_not_judged++;
-		if (left)
-			replace_page(&b, computed);
-		else
-			keep_page(&b, computed);
+	while ((b.ci != b.run_end || begin_run(&b)) && take(&b, computed)) {
+		b.ci++;
+		b.cqe += b.stride;
 	}
 	finish(&b, computed);
-	if (unlikely(kind == COMPLETION_FLUSH))
+	if (unlikely(b.broken))
 		mlx4x_store_release(&rxq->state, MLX4X_QUEUE_BROKEN);
 	return b.nb_pass;
 }

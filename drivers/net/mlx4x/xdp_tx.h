@@ -23,6 +23,15 @@ mlx4x_xdp_tx_room(const struct mlx4x_txq *txq)
 	return txq->state == MLX4X_QUEUE_RUNNING ? txq->limit - (txq->pi - txq->ci) : 0;
 }
 
+/* True if one more frame of a burst fits. The first one looks how many there may be. */
+static inline bool
+mlx4x_xdp_tx_fits(struct mlx4x_xdp_out *out)
+{
+	if (unlikely(out->nb == out->room) && out->nb == 0)
+		out->room = mlx4x_xdp_tx_room(out->txq);
+	return out->nb != out->room;
+}
+
 /* Writes one more frame of a burst, and takes its page. False if the ring is full. */
 static inline bool
 mlx4x_xdp_tx_put(struct mlx4x_xdp_out *out, struct rte_mbuf *page, const uint8_t *data,
@@ -31,9 +40,7 @@ mlx4x_xdp_tx_put(struct mlx4x_xdp_out *out, struct rte_mbuf *page, const uint8_t
 	struct mlx4x_txq *txq = out->txq;
 	uint32_t pi = txq->pi + out->nb;
 
-	if (out->nb == 0)
-		out->room = mlx4x_xdp_tx_room(txq);
-	if (unlikely(out->nb == out->room))
+	if (unlikely(!mlx4x_xdp_tx_fits(out)))
 		return false;
 	mlx4x_wqe_write_data(mlx4x_txq_data(txq, pi), len, lkey, (uintptr_t)data);
 	txq->slots[pi & txq->mask] = page;
@@ -47,6 +54,7 @@ mlx4x_xdp_tx_flush(struct mlx4x_xdp_out *out)
 {
 	mlx4x_tx_publish(out->txq, out->txq->pi + out->nb);
 	out->nb = 0;
+	out->room = 0;
 }
 
 #endif /* MLX4X_XDP_TX_H */
