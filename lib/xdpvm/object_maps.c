@@ -105,20 +105,38 @@ xdpvm_object_maps_open(struct xdpvm_object *object)
 	return 0;
 }
 
+/*
+ * The globals of a section without visible variables: libbpf keeps no memory of these from
+ * release 1.5 on, when the kernel has the map.
+ */
+static int
+globals_read(struct xdpvm_map *map)
+{
+	uint32_t first = 0;
+
+	if (map->fd < 0 || bpf_map_lookup_elem(map->fd, &first, map->base) != 0)
+		return xdpvm_fail(map->object, -ENOTSUP, "map %s: its contents cannot be read",
+				  map->name);
+	return 0;
+}
+
 /* Globals live in libbpf's memory; read-only ones are made so for us too. */
 static int
-globals_attach(struct xdpvm_map *map)
+globals_load(struct xdpvm_map *map)
 {
 	size_t size;
 	void *memory = (void *)(uintptr_t)bpf_map__initial_value(map->bpf, &size);
+	int ret;
 
-	if (memory == NULL)
-		return xdpvm_fail(map->object, -ENOTSUP, "map %s: libbpf gives no memory for it",
-				  map->name);
 	map->base = memory;
-	map->shared_memory = true;
+	map->shared_memory = memory != NULL;
+	ret = xdpvm_map_init(map);
+	if (ret == 0 && memory == NULL)
+		ret = globals_read(map);
+	if (ret != 0)
+		return ret;
 	map->frozen = (map->flags & BPF_F_RDONLY_PROG) != 0;
-	if (map->frozen && mprotect(memory, page_round(size), PROT_READ) != 0)
+	if (map->frozen && mprotect(map->base, page_round(map->value_size), PROT_READ) != 0)
 		return xdpvm_fail(map->object, -errno, "map %s: cannot be made read-only",
 				  map->name);
 	return 0;
@@ -150,14 +168,10 @@ map_load(struct xdpvm_map *map)
 		map->lock_end = 0;
 	if (xdpvm_map_ops_of(map->type) == NULL)
 		return 0;	/* refused when a program that is loaded refers to it */
-	if (bpf_map__is_internal(map->bpf)) {
-		int ret = globals_attach(map);
-
-		if (ret != 0)
-			return ret;
-	} else if (map->type == BPF_MAP_TYPE_ARRAY) {
+	if (bpf_map__is_internal(map->bpf))
+		return globals_load(map);
+	if (map->type == BPF_MAP_TYPE_ARRAY)
 		array_attach(map);
-	}
 	return xdpvm_map_init(map);
 }
 
