@@ -8,10 +8,36 @@
 #ifndef MLX4X_COMPAT_H
 #define MLX4X_COMPAT_H
 
+#include <stddef.h>
+#include <stdint.h>
+
+#include <rte_mbuf_ptype.h>
 #include <rte_version.h>
 
 #if RTE_VERSION < RTE_VERSION_NUM(22, 11, 0, 0)
 #error "mlx4x needs DPDK 22.11 or later"
+#endif
+
+#if RTE_VERSION < RTE_VERSION_NUM(23, 3, 0, 0)
+#define rte_tel_data_add_dict_uint rte_tel_data_add_dict_u64
+#endif
+
+struct rte_eth_dev;
+const uint32_t *mlx4x_supported_ptypes(struct rte_eth_dev *eth_dev);
+
+#if RTE_VERSION < RTE_VERSION_NUM(24, 3, 0, 0)
+#define mlx4x_supported_ptypes_get mlx4x_supported_ptypes
+#else
+/* The list is counted, too. */
+static inline const uint32_t *
+mlx4x_supported_ptypes_get(struct rte_eth_dev *eth_dev, size_t *nb)
+{
+	const uint32_t *ptypes = mlx4x_supported_ptypes(eth_dev);
+
+	for (*nb = 0; ptypes[*nb] != RTE_PTYPE_UNKNOWN; ++*nb)
+		;
+	return ptypes;
+}
 #endif
 
 #define mlx4x_load_relaxed(p) __atomic_load_n((p), __ATOMIC_RELAXED)

@@ -394,7 +394,7 @@ const struct eth_dev_ops mlx4x_ops = {
 	.fw_version_get = fw_version_get,
 	.is_removed = mlx4x_is_removed,
 	/* rx_table.c */
-	.dev_supported_ptypes_get = mlx4x_supported_ptypes,
+	.dev_supported_ptypes_get = mlx4x_supported_ptypes_get,
 	.dev_ptypes_set = mlx4x_ptypes_set,
 	/* netdev.c */
 	.link_update = mlx4x_link_update,
@@ -473,7 +473,7 @@ const struct eth_dev_ops mlx4x_secondary_ops = {
 	.dev_close = mlx4x_dev_close,
 	.fw_version_get = fw_version_get,
 	.link_update = keep_link,
-	.dev_supported_ptypes_get = mlx4x_supported_ptypes,
+	.dev_supported_ptypes_get = mlx4x_supported_ptypes_get,
 	.get_monitor_addr = mlx4x_get_monitor_addr,
 	.tx_done_cleanup = mlx4x_tx_done_cleanup,
 	.stats_get = mlx4x_stats_get,

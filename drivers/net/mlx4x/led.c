@@ -11,8 +11,6 @@
 #include <pthread.h>
 #include <string.h>
 
-#include <rte_lcore.h>
-
 #include "mlx4x.h"
 
 #define BLINK_S 1
@@ -50,7 +48,7 @@ mlx4x_led_on(struct rte_eth_dev *eth_dev)
 	ret = blink(port);
 	if (ret == 0) {
 		port->led_is_on = true;
-		ret = rte_ctrl_thread_create(&port->led_thread, "mlx4x-led", NULL, blink_on, port);
+		ret = -pthread_create(&port->led_thread, NULL, blink_on, port);
 		port->led_is_on = ret == 0;
 	}
 	if (ret != 0)

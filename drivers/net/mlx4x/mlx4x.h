@@ -464,7 +464,6 @@ bool mlx4x_rx_post_buffer(struct mlx4x_rxq *rxq, struct mlx4x_wqe_data *seg,
 
 /* rx_table.c */
 void mlx4x_rx_table_build(struct mlx4x_port *port);
-const uint32_t *mlx4x_supported_ptypes(struct rte_eth_dev *eth_dev);
 int mlx4x_ptypes_set(struct rte_eth_dev *eth_dev, uint32_t mask);
 
 /* rx_select.c: the burst function that fits the configuration */

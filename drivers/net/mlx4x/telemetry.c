@@ -57,7 +57,7 @@ add_link(struct rte_tel_data *dict, const struct mlx4x_port *port)
 	rte_tel_data_add_dict_string(dict, "mac", mac);
 	rte_tel_data_add_dict_int(dict, "mtu", port->data->mtu);
 	rte_tel_data_add_dict_string(dict, "link", link.link_status ? "up" : "down");
-	rte_tel_data_add_dict_u64(dict, "speed_mbps", link.link_speed);
+	rte_tel_data_add_dict_uint(dict, "speed_mbps", link.link_speed);
 }
 
 static void
@@ -99,8 +99,8 @@ add_rxq(struct rte_tel_data *dict, const struct mlx4x_rxq *rxq)
 	rte_tel_data_add_dict_int(dict, "segments", rxq->nb_sges);
 	rte_tel_data_add_dict_string(dict, "mempool",
 		rxq->mp != NULL ? rxq->mp->name : "");
-	rte_tel_data_add_dict_u64(dict, "offloads", rxq->offloads);
-	rte_tel_data_add_dict_u64(dict, "recoveries", rxq->stats.recoveries);
+	rte_tel_data_add_dict_uint(dict, "offloads", rxq->offloads);
+	rte_tel_data_add_dict_uint(dict, "recoveries", rxq->stats.recoveries);
 	rte_tel_data_add_dict_int(dict, "last_syndrome", rxq->last_syndrome);
 }
 
@@ -110,8 +110,8 @@ add_txq(struct rte_tel_data *dict, const struct mlx4x_txq *txq)
 	rte_tel_data_add_dict_int(dict, "queue", txq->idx);
 	rte_tel_data_add_dict_string(dict, "state", mlx4x_queue_state_name(txq->state));
 	rte_tel_data_add_dict_int(dict, "descriptors", txq->nb_desc);
-	rte_tel_data_add_dict_u64(dict, "offloads", txq->offloads);
-	rte_tel_data_add_dict_u64(dict, "recoveries", txq->stats.recoveries);
+	rte_tel_data_add_dict_uint(dict, "offloads", txq->offloads);
+	rte_tel_data_add_dict_uint(dict, "recoveries", txq->stats.recoveries);
 	rte_tel_data_add_dict_int(dict, "last_syndrome", txq->last_syndrome);
 }
 

@@ -338,10 +338,10 @@ add_map(struct rte_tel_data *dict, const struct xdpvm_map *map)
 	xdpvm_map_info(map, &info);
 	rte_tel_data_add_dict_string(dict, "name", info.name);
 	rte_tel_data_add_dict_int(dict, "type", info.type);
-	rte_tel_data_add_dict_u64(dict, "key_size", info.key_size);
-	rte_tel_data_add_dict_u64(dict, "value_size", info.value_size);
-	rte_tel_data_add_dict_u64(dict, "max_entries", info.max_entries);
-	rte_tel_data_add_dict_u64(dict, "flags", info.flags);
+	rte_tel_data_add_dict_uint(dict, "key_size", info.key_size);
+	rte_tel_data_add_dict_uint(dict, "value_size", info.value_size);
+	rte_tel_data_add_dict_uint(dict, "max_entries", info.max_entries);
+	rte_tel_data_add_dict_uint(dict, "flags", info.flags);
 }
 
 static int

@@ -22,7 +22,7 @@ add_program(struct rte_tel_data *dict, const struct mlx4x_xdp_prog *prog, uint16
 {
 	uint8_t tag[XDPVM_TAG_SIZE];
 
-	rte_tel_data_add_dict_u64(dict, "id", prog->id);
+	rte_tel_data_add_dict_uint(dict, "id", prog->id);
 	if (queue != RTE_PMD_MLX4X_XDP_PORT)
 		rte_tel_data_add_dict_int(dict, "queue", queue);
 	rte_tel_data_add_dict_string(dict, "name", prog->name);
@@ -176,8 +176,8 @@ stats(const struct mlx4x_tel_request *request, struct rte_tel_data *dict)
 	mlx4x_unlock(port->dev);
 	rte_tel_data_add_dict_int(dict, "port", port->data->port_id);
 	rte_tel_data_add_dict_int(dict, "queues", port->data->nb_rx_queues);
-	rte_tel_data_add_dict_u64(dict, "time_ns", now_ns());
-#define ADD(field, name, what) rte_tel_data_add_dict_u64(dict, "rx_" name, sum.field);
+	rte_tel_data_add_dict_uint(dict, "time_ns", now_ns());
+#define ADD(field, name, what) rte_tel_data_add_dict_uint(dict, "rx_" name, sum.field);
 	MLX4X_RXQ_COUNTERS(ADD)
 #undef ADD
 	for (i = 0; request->queue == RTE_PMD_MLX4X_XDP_PORT && i < PAGE_POOL_NB_STATS; i++) {
@@ -185,7 +185,7 @@ stats(const struct mlx4x_tel_request *request, struct rte_tel_data *dict)
 
 		snprintf(name, sizeof(name), "rx_pp_%s", page_pool_stats_name(i));
 		memcpy(&value, (const uint64_t *)&pool + i, sizeof(value));
-		rte_tel_data_add_dict_u64(dict, name, value);
+		rte_tel_data_add_dict_uint(dict, name, value);
 	}
 	return 0;
 }
@@ -211,12 +211,12 @@ add_event(struct rte_tel_data *dict, const struct mlx4x_xdp_event *event)
 {
 	uint64_t age_ns = (rte_rdtsc() - event->tsc) * 1e9 / rte_get_tsc_hz();
 
-	rte_tel_data_add_dict_u64(dict, "number", event->number);
-	rte_tel_data_add_dict_u64(dict, "age_ns", age_ns);
+	rte_tel_data_add_dict_uint(dict, "number", event->number);
+	rte_tel_data_add_dict_uint(dict, "age_ns", age_ns);
 	rte_tel_data_add_dict_int(dict, "queue", event->queue);
-	rte_tel_data_add_dict_u64(dict, "id", event->prog_id);
-	rte_tel_data_add_dict_u64(dict, "action", event->action);
-	rte_tel_data_add_dict_u64(dict, "len", event->len);
+	rte_tel_data_add_dict_uint(dict, "id", event->prog_id);
+	rte_tel_data_add_dict_uint(dict, "action", event->action);
+	rte_tel_data_add_dict_uint(dict, "len", event->len);
 	mlx4x_tel_add_hex(dict, "bytes", event->bytes,
 		RTE_MIN(event->len, MLX4X_XDP_EVENT_BYTES));
 }
@@ -251,8 +251,8 @@ trace(const struct mlx4x_tel_request *request, struct rte_tel_data *dict)
 			add_event(inner, &event);
 	}
 	rte_tel_data_add_dict_int(dict, "events", found);
-	rte_tel_data_add_dict_u64(dict, "lost", lost);
-	rte_tel_data_add_dict_u64(dict, "next", number - 1);
+	rte_tel_data_add_dict_uint(dict, "lost", lost);
+	rte_tel_data_add_dict_uint(dict, "next", number - 1);
 	return 0;
 }
 

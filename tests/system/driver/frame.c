@@ -23,9 +23,10 @@ has_ports(const struct frame *frame)
 }
 
 static uint16_t
-write_ipv6_address(uint8_t *bytes, uint32_t last)
+write_ipv6_address(void *at, uint32_t last)
 {
 	rte_be32_t be = rte_cpu_to_be_32(last);
+	uint8_t *bytes = at; /* struct rte_ipv6_addr from DPDK 24.11 on */
 
 	memcpy(bytes, ipv6_prefix, sizeof(ipv6_prefix));
 	memcpy(bytes + sizeof(ipv6_prefix), &be, sizeof(be));
@@ -77,8 +78,8 @@ write_ipv6(const struct frame *frame, uint8_t *at)
 		(frame->fragment ? sizeof(*ext) : 0));
 	ip->proto = frame->fragment ? IPPROTO_FRAGMENT : frame->protocol;
 	ip->hop_limits = 64;
-	write_ipv6_address(ip->src_addr, frame->src_ip);
-	write_ipv6_address(ip->dst_addr, frame->dst_ip);
+	write_ipv6_address(&ip->src_addr, frame->src_ip);
+	write_ipv6_address(&ip->dst_addr, frame->dst_ip);
 	if (!frame->fragment)
 		return (uint8_t *)(ip + 1);
 	ext->next_header = frame->protocol;

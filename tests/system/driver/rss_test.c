@@ -161,6 +161,7 @@ static void
 test_update(struct pair *pair)
 {
 	uint8_t key[40], default_key[40];
+	const char *log;
 	uint64_t types;
 
 	start_with(pair, 4, NULL, all_types, 0);
@@ -176,7 +177,9 @@ test_update(struct pair *pair)
 	check_hashes(pair, symmetric_key, all_types, 4);
 	pair_log();
 	update(pair, random_key, 39, all_types, -EINVAL);
-	CHECK(strstr(pair_log(), "RSS key of 39 bytes; the device takes 40") != NULL);
+	log = pair_log();	/* of DPDK 24.11 itself, which no longer asks the driver */
+	CHECK(strstr(log, "RSS key of 39 bytes; the device takes 40") != NULL ||
+	      strstr(log, "invalid RSS key len: 39, valid value: 40") != NULL);
 	get_hash(pair, key, &types);
 	CHECK(memcmp(key, symmetric_key, 40) == 0 && types & RTE_ETH_RSS_NONFRAG_IPV4_UDP);
 	check_hashes(pair, symmetric_key, all_types, 4);
