@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import socket
+import subprocess
 import time
 
 from lib import bed as testbed
@@ -193,6 +194,36 @@ def test_help_and_ctl(bed):
     done = bed.run(bed.vcx3, "ctl", "/nonexistent", "go")
     check_equal(done.returncode, 2, "exit status without a server")
     check("/nonexistent" in done.stderr, "it names the socket")
+
+
+PCI_REFUSED = (
+    (["link", "1", "sideways"], "PORT up|down"), (["link", "9", "up"], "PORT up|down"),
+    (["link", "1x", "up"], "PORT up|down"), (["link", "1"], "PORT up|down"),
+    (["inject", "command:name=REG_MR"], "SW2HW_MPT"), (["inject", "drop:port=3"], "port"),
+    (["inject"], "usage: inject"), (["unplug", "now"], "usage: unplug"),
+    (["go"], "no port has a source"), (["step"], "the PCI device knows"),
+)
+
+
+def test_control_of_the_pci_device(bed):
+    """Bad words are named and change nothing, as with the other front end."""
+    control = bed.path("pci.ctl")
+    card = subprocess.Popen([bed.vcx3, "pci", "--socket", bed.path("pci"), "--control", control,
+                             "--wire", "1=sink", "--wire", "2=sink"])
+    try:
+        wait_until(lambda: os.path.exists(control), "the control socket")
+        for words, sentence in PCI_REFUSED:
+            done = bed.run(bed.vcx3, "ctl", control, *words)
+            check_equal(done.returncode, 2, f"exit status of {words}: {done.stdout}")
+            check(sentence in done.stderr, f"{words}: {done.stderr}")
+        counters = json.loads(bed.run(bed.vcx3, "ctl", control, "counters").stdout)
+        check_equal([port["wire"]["carrier"] for port in counters["ports"]], [True, True], "links")
+        check_equal(counters["device"]["dead"], False, "an unplugged device")
+        done = bed.run(bed.vcx3, "ctl", control, "inject", "command:name=sw2hw_mpt,nth=2")
+        check_equal(done.returncode, 0, f"a name in lower case: {done.stderr}")
+    finally:
+        card.terminate()
+        card.wait(20)
 
 
 def test_help_is_the_man_page(bed):

@@ -304,7 +304,14 @@ def below_the_same_launcher(bed, pmd, *words):
 
 REFUSED_VERBS = (
     (["link", "1", "sideways"], "PORT up|down"), (["link", "3", "up"], "PORT up|down"),
+    (["link", "1x", "down"], "no port of the card"), (["link", "1"], "PORT up|down"),
     (["inject", "explosion"], "rx_error"), (["fail", "EXPLODE", "1"], "CREATE_CQ"),
+    (["inject", "drop:port=2"], "no port 2"), (["fail", "REG_MR"], "usage: fail"),
+    (["fail", "REG_MR", "0"], "nth"), (["fail", "REG_MR", "2x"], "nth"),
+    (["fail", "REG_MR", "1", "ENIX"], "errno"), (["fail", "REG_MR", "1", "0"], "errno"),
+    (["resume", "now"], "takes no words"), (["unplug", "now"], "takes no words"),
+    (["counters", "all"], "takes no words"), (["step", "0"], "usage: step"),
+    (["step", "1x"], "usage: step"), (["stall", "sq"], "usage: stall"),
     (["stall", "sq", "99999"], "no sq 99999"), (["stall", "bq", "1"], "sq, rq or cq"),
     (["step"], "not in step mode"), (["replug"], "plugged in"), (["go"], "no port has a source"),
 )
@@ -317,6 +324,11 @@ def test_control_verbs(bed):
         done = bed.run(bed.vcx3, "ctl", pmd.control, *words)
         check_equal(done.returncode, 2, f"exit status of {words}: {done.stdout}{done.stderr}")
         check(sentence in done.stderr, f"{words}: {done.stderr}")
+    for name in ("create_flow", "Create_Flow"):
+        pmd.ctl("fail", name, "1", "enomem")
+        refused = pmd.cmd("flow create 0 ingress pattern eth dst is 02:00:00:00:00:09 / end "
+                          "actions queue index 0 / end")
+        check("rejected by device" in refused, f"fail {name}: {refused}")
     pmd.cmd("start")
     wait_until(lambda: pmd.port_counters(1)["tx_frames"] > 1000, "frames")
     sender = next(queue["qpn"] for queue in pmd.counters()["qps"] if queue["tx_frames"])

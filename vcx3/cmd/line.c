@@ -7,7 +7,9 @@
 
 #include "line.h"
 
+#include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -43,6 +45,18 @@ vcx3_line_split(char *line, char **words)
 		if (*word != '\0')
 			words[nb++] = word;
 	return nb;
+}
+
+bool
+vcx3_line_number(const char *word, unsigned long min, unsigned long max, unsigned long *number)
+{
+	char *end;
+
+	if (word[0] < '0' || word[0] > '9')
+		return false;
+	errno = 0;
+	*number = strtoul(word, &end, 10);
+	return errno == 0 && *end == '\0' && *number >= min && *number <= max;
 }
 
 void

@@ -16,6 +16,10 @@ bool vcx3_line_read(int fd, char *line, size_t size);
 /* Cuts line into words, at most VCX3_LINE_WORDS; returns how many. */
 unsigned int vcx3_line_split(char *line, char **words);
 
+/* Reads a decimal number from min to max, and nothing behind it. */
+bool vcx3_line_number(const char *word, unsigned long min, unsigned long max,
+		      unsigned long *number);
+
 /* Sends all of text, unless the client has gone. */
 void vcx3_line_reply(int fd, const char *text);
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "device.h"
 #include "fault.h"
@@ -51,24 +52,60 @@ errno_by_name(const char *text)
 
 	for (error = 1; error <= EHWPOISON; error++) {
 		name = strerrorname_np(error);
-		if (name != NULL && strcmp(name, text) == 0)
+		if (name != NULL && strcasecmp(name, text) == 0)
 			return error;
 	}
 	return 0;
 }
 
+/* Settings whose numbers have other limits than 0 to UINT32_MAX. */
+static const struct limits {
+	const char *name;
+	uint32_t min;
+	uint32_t max;
+	const char *wanted;
+} number_limits[] = {
+	{ "port", 0, VCX3_MAX_PORTS, "a port: 1 or 2, or 0 for any" },
+	{ "nth", 1, UINT32_MAX, "a number from 1 to 4294967295" },
+	{ "errno", 1, EHWPOISON, "an error of errno.h, by name or number" },
+	{ "syndrome", 0, UINT8_MAX, "a number from 0 to 255" },
+	{ "msb", 0, 1, "0 or 1" },
+};
+
+static const struct limits *
+limits_of(const char *name)
+{
+	static const struct limits others = { "", 0, UINT32_MAX, "a number from 0 to 4294967295" };
+	size_t i;
+
+	for (i = 0; i < sizeof(number_limits) / sizeof(number_limits[0]); i++)
+		if (strcmp(number_limits[i].name, name) == 0)
+			return &number_limits[i];
+	return &others;
+}
+
+/* The number of a text, or an error by its name. */
+static bool
+read_number(const char *name, const char *value, uint64_t *number)
+{
+	char *end;
+
+	if (strcmp(name, "errno") == 0 && (value[0] < '0' || value[0] > '9')) {
+		*number = errno_by_name(value);
+		return *number != 0;
+	}
+	*number = strtoull(value, &end, 0);
+	return value[0] >= '0' && value[0] <= '9' && *end == '\0';
+}
+
 static const char *
 set_number(struct vcx3_fault *fault, const char *name, const char *value)
 {
-	char *end;
-	uint64_t number = strtoull(value, &end, 0);
+	const struct limits *limits = limits_of(name);
+	uint64_t number;
 
-	if (strcmp(name, "errno") == 0 && value[0] == 'E') {
-		fault->value = errno_by_name(value);
-		return fault->value != 0 ? NULL : "an error of errno.h, by name or number";
-	}
-	if (value[0] < '0' || value[0] > '9' || *end != '\0' || number > UINT32_MAX)
-		return "a number from 0 to 4294967295";
+	if (!read_number(name, value, &number) || number < limits->min || number > limits->max)
+		return limits->wanted;
 	if (strcmp(name, "port") == 0)
 		fault->port = number;
 	else if (strcmp(name, "qpn") == 0 || strcmp(name, "number") == 0)
@@ -76,7 +113,7 @@ set_number(struct vcx3_fault *fault, const char *name, const char *value)
 	else if (strcmp(name, "skip") == 0)
 		fault->skip = number;
 	else if (strcmp(name, "nth") == 0)
-		fault->skip = number > 0 ? number - 1 : 0;
+		fault->skip = number - 1;
 	else if (strcmp(name, "count") == 0)
 		fault->count = number;
 	else if (strcmp(name, "msb") == 0)
@@ -138,7 +175,7 @@ check_command(const char *name, const char *const *commands, char *reason, size_
 	size_t used, i;
 
 	for (i = 0; commands != NULL && commands[i] != NULL; i++)
-		if (strcmp(commands[i], name) == 0)
+		if (strcasecmp(commands[i], name) == 0)
 			return 0;
 	if (commands == NULL)
 		return 0;
@@ -250,6 +287,10 @@ vcx3_fault_add(struct vcx3_core *core, const char *text, char *reason, size_t si
 
 	if (result != 0)
 		return result;
+	if (fault.port > core->config.ports) {
+		snprintf(reason, size, "there is no port %" PRIu32 ": the card has one", fault.port);
+		return -EINVAL;
+	}
 	if (fault.kind == VCX3_FAULT_STALL)
 		return stall(core, &fault, reason, size);
 	if (core->nb_faults == VCX3_MAX_FAULTS) {
@@ -318,7 +359,7 @@ vcx3_fault_command(struct vcx3_core *core, const char *name)
 		struct vcx3_fault *fault = &core->faults[i];
 		uint32_t error = fault->value;
 
-		if (fault->kind == VCX3_FAULT_COMMAND && strcmp(fault->name, name) == 0 &&
+		if (fault->kind == VCX3_FAULT_COMMAND && strcasecmp(fault->name, name) == 0 &&
 		    use(core, fault))
 			return error;
 	}

@@ -4,7 +4,7 @@
  * share one grammar: KIND[:NAME=VALUE[,NAME=VALUE]...].
  *
  * port and qpn 0 (default) mean any; count 0 means for ever, the default is 1; skip
- * frames pass first.
+ * frames pass first. Names of commands and of errors are taken in any letter case.
  */
 #ifndef VCX3_CORE_FAULT_H
 #define VCX3_CORE_FAULT_H

@@ -72,6 +72,7 @@ create_core(struct vcx3_card *card)
 		.memory_ctx = vcx3_pci_memory_ctx(&card->pci),
 		.sink = &card->sink,
 		.sink_ctx = &card->pci,
+		.commands = vcx3_pci_commands,
 	};
 	int ret = vcx3_pci_init(&card->pci, &pci_config);
 

@@ -27,12 +27,14 @@ struct request {
 static int
 do_link(struct request *request)
 {
-	unsigned long port = request->nb == 3 ? strtoul(request->words[1], NULL, 10) : 0;
-	bool up = request->nb == 3 && strcmp(request->words[2], "up") == 0;
+	unsigned int ports = request->card->options.ports;
+	bool up = strcmp(request->words[2], "up") == 0;
+	unsigned long port;
 
-	if (port < 1 || port > request->card->options.ports ||
+	if (!vcx3_line_number(request->words[1], 1, ports, &port) ||
 	    (!up && strcmp(request->words[2], "down") != 0)) {
-		snprintf(request->sentence, sizeof(request->sentence), "usage: link PORT up|down\n");
+		snprintf(request->sentence, sizeof(request->sentence),
+			 "usage: link PORT up|down, with ports from 1 to %u\n", ports);
 		return -EINVAL;
 	}
 	vcx3_port_set_carrier(request->card->core, (unsigned int)port, up);
@@ -50,13 +52,9 @@ do_unplug(struct request *request)
 static int
 do_inject(struct request *request)
 {
-	int ret = -EINVAL;
+	int ret = vcx3_fault_add(request->card->core, request->words[1], request->sentence,
+				 sizeof(request->sentence) - 1);
 
-	if (request->nb == 2)
-		ret = vcx3_fault_add(request->card->core, request->words[1], request->sentence,
-				     sizeof(request->sentence) - 1);
-	else
-		snprintf(request->sentence, sizeof(request->sentence), "usage: inject FAULT");
 	if (ret < 0)
 		strcat(request->sentence, "\n");
 	return ret;
@@ -76,7 +74,11 @@ do_go(struct request *request)
 
 	for (i = 0; i < request->card->options.ports; i++)
 		started += vcx3_wire_go(request->card->wires[i]) == 0;
-	return started != 0 ? 0 : -ENOTSUP;
+	if (started != 0)
+		return 0;
+	snprintf(request->sentence, sizeof(request->sentence),
+		 "no port has a source (pcap or gen)\n");
+	return -ENOTSUP;
 }
 
 static int
@@ -96,15 +98,17 @@ do_violations(struct request *request)
 
 static const struct {
 	const char *name;
+	const char *usage;
+	unsigned int nb_words;
 	int (*run)(struct request *request);
 } verbs[] = {
-	{ "link", do_link },
-	{ "unplug", do_unplug },
-	{ "inject", do_inject },
-	{ "resume", do_resume },
-	{ "go", do_go },
-	{ "counters", do_counters },
-	{ "violations", do_violations },
+	{ "link", "PORT up|down", 3, do_link },
+	{ "unplug", "without more words", 1, do_unplug },
+	{ "inject", "FAULT", 2, do_inject },
+	{ "resume", "without more words", 1, do_resume },
+	{ "go", "without more words", 1, do_go },
+	{ "counters", "without more words", 1, do_counters },
+	{ "violations", "without more words", 1, do_violations },
 };
 
 static int
@@ -112,9 +116,15 @@ run(struct request *request)
 {
 	unsigned int i;
 
-	for (i = 0; request->nb > 0 && i < sizeof(verbs) / sizeof(verbs[0]); i++)
-		if (strcmp(request->words[0], verbs[i].name) == 0)
+	for (i = 0; request->nb > 0 && i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+		if (strcmp(request->words[0], verbs[i].name) != 0)
+			continue;
+		if (request->nb == verbs[i].nb_words)
 			return verbs[i].run(request);
+		snprintf(request->sentence, sizeof(request->sentence), "usage: %s %s\n",
+			 verbs[i].name, verbs[i].usage);
+		return -EINVAL;
+	}
 	snprintf(request->sentence, sizeof(request->sentence),
 		 "the PCI device knows link, unplug, inject, resume, go, counters, violations\n");
 	return -EINVAL;

@@ -27,63 +27,68 @@ struct entry {
 };
 
 /* connectx3-pci.md B.4 to B.15 */
-static const struct entry entries[] = {
-	{ 0x004, ALWAYS, 0x100, "QUERY_FW", vcx3_cmd_query_fw },
-	{ 0xfff, ALWAYS | IN, 0, "MAP_FA", vcx3_cmd_map_fa },
-	{ 0xffe, ALWAYS, 0, "UNMAP_FA", vcx3_cmd_accept },
-	{ 0xff6, ALWAYS, 0, "RUN_FW", vcx3_cmd_accept },
-	{ 0x034, ALWAYS, 0x100, "MOD_STAT_CFG", vcx3_cmd_mod_stat_cfg },
-	{ 0x003, ALWAYS, 0x100, "QUERY_DEV_CAP", vcx3_cmd_query_dev_cap },
-	{ 0x006, ALWAYS, 0x100, "QUERY_ADAPTER", vcx3_cmd_query_adapter },
-	{ 0xffd, ALWAYS, 0, "SET_ICM_SIZE", vcx3_cmd_set_icm_size },
-	{ 0xffc, ALWAYS | IN, 0, "MAP_ICM_AUX", vcx3_cmd_map_fa },
-	{ 0xffb, ALWAYS, 0, "UNMAP_ICM_AUX", vcx3_cmd_accept },
-	{ 0xffa, ALWAYS | IN, 0, "MAP_ICM", vcx3_cmd_map_icm },
-	{ 0xff9, ALWAYS, 0, "UNMAP_ICM", vcx3_cmd_unmap_icm },
-	{ 0x007, ALWAYS | IN, 0, "INIT_HCA", vcx3_cmd_init_hca },
-	{ 0x008, ALWAYS, 0, "CLOSE_HCA", vcx3_cmd_close_hca },
-	{ 0x00b, 0, 0x200, "QUERY_HCA", vcx3_cmd_query_hca },
-	{ 0x031, ALWAYS, 0, "NOP", vcx3_cmd_accept },
-	{ 0x050, 0, 0, "HW_HEALTH_CHECK", vcx3_cmd_accept },
-	{ 0x013, IN, 0, "SW2HW_EQ", vcx3_cmd_sw2hw_eq },
-	{ 0x014, 0, 0, "HW2SW_EQ", vcx3_cmd_hw2sw_eq },
-	{ 0x012, 0, 0, "MAP_EQ", vcx3_cmd_map_eq },
-	{ 0x00d, IN, 0, "SW2HW_MPT", vcx3_cmd_sw2hw_mpt },
-	{ 0x00f, 0, 0, "HW2SW_MPT", vcx3_cmd_hw2sw_mpt },
-	{ 0x02f, 0, 0, "SYNC_TPT", vcx3_cmd_sync_tpt },
-	{ 0x016, IN, 0, "SW2HW_CQ", vcx3_cmd_sw2hw_cq },
-	{ 0x017, 0, 0, "HW2SW_CQ", vcx3_cmd_hw2sw_cq },
-	{ 0x02c, IN, 0, "MODIFY_CQ", vcx3_cmd_modify_cq },
-	{ 0x035, IN, 0, "SW2HW_SRQ", vcx3_cmd_sw2hw_srq },
-	{ 0x036, 0, 0, "HW2SW_SRQ", vcx3_cmd_hw2sw_srq },
-	{ 0x037, 0, 0x60, "QUERY_SRQ", vcx3_cmd_query_srq },
-	{ 0x040, 0, 0, "ARM_SRQ", vcx3_cmd_arm_srq },
-	{ 0x019, IN, 0, "RST2INIT_QP", vcx3_cmd_rst2init },
-	{ 0x01a, IN, 0, "INIT2RTR_QP", vcx3_cmd_modify_qp },
-	{ 0x01b, IN, 0, "RTR2RTS_QP", vcx3_cmd_modify_qp },
-	{ 0x01c, IN, 0, "RTS2RTS_QP", vcx3_cmd_modify_qp },
-	{ 0x01d, IN, 0, "SQERR2RTS_QP", vcx3_cmd_modify_qp },
-	{ 0x01e, 0, 0, "2ERR_QP", vcx3_cmd_modify_qp },
-	{ 0x01f, 0, 0, "RTS2SQD_QP", vcx3_cmd_modify_qp },
-	{ 0x020, IN, 0, "SQD2RTS_QP", vcx3_cmd_modify_qp },
-	{ 0x021, 0, 0, "2RST_QP", vcx3_cmd_reset_qp },
-	{ 0x022, 0, 0x100, "QUERY_QP", vcx3_cmd_query_qp },
-	{ 0x02d, IN, 0, "INIT2INIT_QP", vcx3_cmd_modify_qp },
-	{ 0x038, IN, 0, "SQD2SQD_QP", vcx3_cmd_modify_qp },
-	{ 0x043, ALWAYS, 0x40, "QUERY_PORT", vcx3_cmd_query_port },
-	{ 0x009, 0, 0, "INIT_PORT", vcx3_cmd_init_port },
-	{ 0x00a, 0, 0, "CLOSE_PORT", vcx3_cmd_close_port },
-	{ 0x00c, IN, 0, "SET_PORT", vcx3_cmd_set_port },
-	{ 0x047, 0, 0, "SET_VLAN_FLTR", vcx3_cmd_accept },
-	{ 0x048, 0, 0, "SET_MCAST_FLTR", vcx3_cmd_accept },
-	{ 0x049, 0, 0xc00, "DUMP_ETH_STATS", vcx3_cmd_dump_eth_stats },
-	{ 0x030, 0, 0x400, "DIAG_RPRT", vcx3_cmd_accept },
-	{ 0x023, 0, 0, "CONF_SPECIAL_QP", vcx3_cmd_accept },
-	{ 0x024, IN, 0x100, "MAD_IFC", vcx3_cmd_mad_ifc },
-	{ 0x05a, 0, 0, "SET_NODE", vcx3_cmd_accept },
-	{ 0x065, IN, 0, "QP_FLOW_STEERING_ATTACH", vcx3_cmd_flow_attach },
-	{ 0x066, 0, 0, "QP_FLOW_STEERING_DETACH", vcx3_cmd_flow_detach },
-};
+#define ENTRIES(X) \
+	X(0x004, ALWAYS, 0x100, "QUERY_FW", vcx3_cmd_query_fw) \
+	X(0xfff, ALWAYS | IN, 0, "MAP_FA", vcx3_cmd_map_fa) \
+	X(0xffe, ALWAYS, 0, "UNMAP_FA", vcx3_cmd_accept) \
+	X(0xff6, ALWAYS, 0, "RUN_FW", vcx3_cmd_accept) \
+	X(0x034, ALWAYS, 0x100, "MOD_STAT_CFG", vcx3_cmd_mod_stat_cfg) \
+	X(0x003, ALWAYS, 0x100, "QUERY_DEV_CAP", vcx3_cmd_query_dev_cap) \
+	X(0x006, ALWAYS, 0x100, "QUERY_ADAPTER", vcx3_cmd_query_adapter) \
+	X(0xffd, ALWAYS, 0, "SET_ICM_SIZE", vcx3_cmd_set_icm_size) \
+	X(0xffc, ALWAYS | IN, 0, "MAP_ICM_AUX", vcx3_cmd_map_fa) \
+	X(0xffb, ALWAYS, 0, "UNMAP_ICM_AUX", vcx3_cmd_accept) \
+	X(0xffa, ALWAYS | IN, 0, "MAP_ICM", vcx3_cmd_map_icm) \
+	X(0xff9, ALWAYS, 0, "UNMAP_ICM", vcx3_cmd_unmap_icm) \
+	X(0x007, ALWAYS | IN, 0, "INIT_HCA", vcx3_cmd_init_hca) \
+	X(0x008, ALWAYS, 0, "CLOSE_HCA", vcx3_cmd_close_hca) \
+	X(0x00b, 0, 0x200, "QUERY_HCA", vcx3_cmd_query_hca) \
+	X(0x031, ALWAYS, 0, "NOP", vcx3_cmd_accept) \
+	X(0x050, 0, 0, "HW_HEALTH_CHECK", vcx3_cmd_accept) \
+	X(0x013, IN, 0, "SW2HW_EQ", vcx3_cmd_sw2hw_eq) \
+	X(0x014, 0, 0, "HW2SW_EQ", vcx3_cmd_hw2sw_eq) \
+	X(0x012, 0, 0, "MAP_EQ", vcx3_cmd_map_eq) \
+	X(0x00d, IN, 0, "SW2HW_MPT", vcx3_cmd_sw2hw_mpt) \
+	X(0x00f, 0, 0, "HW2SW_MPT", vcx3_cmd_hw2sw_mpt) \
+	X(0x02f, 0, 0, "SYNC_TPT", vcx3_cmd_sync_tpt) \
+	X(0x016, IN, 0, "SW2HW_CQ", vcx3_cmd_sw2hw_cq) \
+	X(0x017, 0, 0, "HW2SW_CQ", vcx3_cmd_hw2sw_cq) \
+	X(0x02c, IN, 0, "MODIFY_CQ", vcx3_cmd_modify_cq) \
+	X(0x035, IN, 0, "SW2HW_SRQ", vcx3_cmd_sw2hw_srq) \
+	X(0x036, 0, 0, "HW2SW_SRQ", vcx3_cmd_hw2sw_srq) \
+	X(0x037, 0, 0x60, "QUERY_SRQ", vcx3_cmd_query_srq) \
+	X(0x040, 0, 0, "ARM_SRQ", vcx3_cmd_arm_srq) \
+	X(0x019, IN, 0, "RST2INIT_QP", vcx3_cmd_rst2init) \
+	X(0x01a, IN, 0, "INIT2RTR_QP", vcx3_cmd_modify_qp) \
+	X(0x01b, IN, 0, "RTR2RTS_QP", vcx3_cmd_modify_qp) \
+	X(0x01c, IN, 0, "RTS2RTS_QP", vcx3_cmd_modify_qp) \
+	X(0x01d, IN, 0, "SQERR2RTS_QP", vcx3_cmd_modify_qp) \
+	X(0x01e, 0, 0, "2ERR_QP", vcx3_cmd_modify_qp) \
+	X(0x01f, 0, 0, "RTS2SQD_QP", vcx3_cmd_modify_qp) \
+	X(0x020, IN, 0, "SQD2RTS_QP", vcx3_cmd_modify_qp) \
+	X(0x021, 0, 0, "2RST_QP", vcx3_cmd_reset_qp) \
+	X(0x022, 0, 0x100, "QUERY_QP", vcx3_cmd_query_qp) \
+	X(0x02d, IN, 0, "INIT2INIT_QP", vcx3_cmd_modify_qp) \
+	X(0x038, IN, 0, "SQD2SQD_QP", vcx3_cmd_modify_qp) \
+	X(0x043, ALWAYS, 0x40, "QUERY_PORT", vcx3_cmd_query_port) \
+	X(0x009, 0, 0, "INIT_PORT", vcx3_cmd_init_port) \
+	X(0x00a, 0, 0, "CLOSE_PORT", vcx3_cmd_close_port) \
+	X(0x00c, IN, 0, "SET_PORT", vcx3_cmd_set_port) \
+	X(0x047, 0, 0, "SET_VLAN_FLTR", vcx3_cmd_accept) \
+	X(0x048, 0, 0, "SET_MCAST_FLTR", vcx3_cmd_accept) \
+	X(0x049, 0, 0xc00, "DUMP_ETH_STATS", vcx3_cmd_dump_eth_stats) \
+	X(0x030, 0, 0x400, "DIAG_RPRT", vcx3_cmd_accept) \
+	X(0x023, 0, 0, "CONF_SPECIAL_QP", vcx3_cmd_accept) \
+	X(0x024, IN, 0x100, "MAD_IFC", vcx3_cmd_mad_ifc) \
+	X(0x05a, 0, 0, "SET_NODE", vcx3_cmd_accept) \
+	X(0x065, IN, 0, "QP_FLOW_STEERING_ATTACH", vcx3_cmd_flow_attach) \
+	X(0x066, 0, 0, "QP_FLOW_STEERING_DETACH", vcx3_cmd_flow_detach)
+
+#define ENTRY(opcode, flags, out_size, name, run) { opcode, flags, out_size, name, run },
+static const struct entry entries[] = { ENTRIES(ENTRY) };
+
+#define NAME(opcode, flags, out_size, name, run) name,
+const char *const vcx3_pci_commands[] = { ENTRIES(NAME) NULL };
 
 static const struct entry *
 find_entry(uint16_t opcode)

@@ -97,6 +97,9 @@ struct vcx3_pci_config {
 /** The sink and the memory that the core must be created with; their context is the pci. */
 extern const struct vcx3_sink vcx3_pci_sink;
 
+/** Names of the firmware commands, NULL behind the last: for the core that is created. */
+extern const char *const vcx3_pci_commands[];
+
 /** Where memory_ctx of the core points to. */
 static inline void *
 vcx3_pci_memory_ctx(struct vcx3_pci *pci)

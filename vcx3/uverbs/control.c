@@ -5,6 +5,7 @@
 #include "control.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,14 +58,28 @@ wrong_words(struct request *request, const char *wanted)
 }
 
 static int
+takes_no_words(struct request *request)
+{
+	snprintf(request->sentence, sizeof(request->sentence), "%s takes no words, not \"%s\"\n",
+		 request->words[0], request->words[1]);
+	return -EINVAL;
+}
+
+static int
 do_link(struct request *request, const char *usage)
 {
-	unsigned long port = request->nb == 3 ? strtoul(request->words[1], NULL, 10) : 0;
+	unsigned int ports = request->card->options.ports;
+	unsigned long port;
 	bool up = request->nb == 3 && strcmp(request->words[2], "up") == 0;
 
-	if (port < 1 || port > request->card->options.ports ||
-	    (!up && strcmp(request->words[2], "down") != 0))
+	if (request->nb != 3 || (!up && strcmp(request->words[2], "down") != 0))
 		return wrong_words(request, usage);
+	if (!vcx3_line_number(request->words[1], 1, ports, &port)) {
+		snprintf(request->sentence, sizeof(request->sentence),
+			 "link: \"%s\" is no port of the card, which has %u; usage: link %s\n",
+			 request->words[1], ports, usage);
+		return -EINVAL;
+	}
 	vcx3_port_set_carrier(request->card->core, port, up);
 	return 0;
 }
@@ -160,9 +175,10 @@ do_go(struct request *request, const char *usage)
 static int
 do_step(struct request *request, const char *usage)
 {
-	unsigned long nb = request->nb == 2 ? strtoul(request->words[1], NULL, 10) : 1;
+	unsigned long nb = 1;
 
-	if (nb == 0 || request->nb > 2)
+	if (request->nb > 2 || (request->nb == 2 &&
+	    !vcx3_line_number(request->words[1], 1, ULONG_MAX, &nb)))
 		return wrong_words(request, usage);
 	if (!request->card->options.step) {
 		snprintf(request->sentence, sizeof(request->sentence), "not in step mode\n");
@@ -228,7 +244,8 @@ run(struct request *request)
 		return -EINVAL;
 #define TRY(name, words_wanted, what) \
 	if (strcmp(request->words[0], #name) == 0) \
-		return do_##name(request, words_wanted);
+		return words_wanted[0] == '\0' && request->nb > 1 ? \
+			       takes_no_words(request) : do_##name(request, words_wanted);
 	VCX3_CONTROL_VERBS(TRY)
 #undef TRY
 	snprintf(request->sentence, sizeof(request->sentence), "unknown verb \"%s\"\n",

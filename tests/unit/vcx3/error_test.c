@@ -274,8 +274,12 @@ test_fault_texts(void)
 	static const char *const bad[] = {
 		"", "nothing", "drop:", "drop:port", "drop:port=", "drop:port=x", "drop:dir=up",
 		"drop:syndrome=1", "command", "command:nth=1", "stall:ms=1", "stall:object=eq",
-		"rx_error:count=-1", "rx_error:count=99999999999", "drop: port=1",
+		"rx_error:count=-1", "rx_error:count=99999999999", "drop: port=1", "drop:port=3",
+		"command:name=REG_MR,nth=0", "command:name=REG_MR,errno=0",
+		"command:name=REG_MR,errno=ENIX", "command:name=REG_MR,errno=4096",
+		"rx_error:syndrome=256", "rx_error:msb=2", "rx_error:port=1x",
 	};
+	static const char *const names[] = { "CREATE_CQ", "REG_MR", NULL };
 	char reason[256];
 
 	setup();
@@ -284,7 +288,11 @@ test_fault_texts(void)
 		CHECK_EQUAL(vcx3_fault_check(bad[i], NULL, reason, sizeof(reason)), -EINVAL);
 		CHECK(strlen(reason) > 10);
 	}
-	CHECK_EQUAL(vcx3_fault_add(b.rig.core, "command:name=REG_MR,nth=2,errno=12", reason, 256), 0);
+	CHECK_EQUAL(vcx3_fault_check("command:name=NIX", names, reason, sizeof(reason)), -EINVAL);
+	CHECK(strstr(reason, "CREATE_CQ") != NULL);
+	CHECK_EQUAL(vcx3_fault_check("command:name=reg_mr", names, reason, sizeof(reason)), 0);
+	CHECK_EQUAL(vcx3_fault_add(b.rig.core, "command:name=Reg_Mr,nth=2,errno=enomem", reason, 256),
+		    0);
 	CHECK_EQUAL(vcx3_fault_command(b.rig.core, "REG_MR"), 0);
 	CHECK_EQUAL(vcx3_fault_command(b.rig.core, "CREATE_CQ"), 0);
 	CHECK_EQUAL(vcx3_fault_command(b.rig.core, "REG_MR"), 12);
