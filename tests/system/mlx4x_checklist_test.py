@@ -37,7 +37,7 @@ def expect(pmd, command, *wanted):
 
 
 def test_information(bed):
-    """1, 2, 3, 7, 8, 9, 15, 35, 37: what a port says of itself."""
+    """1, 2, 3, 7, 8, 9, 15, 35 to 37: what a port says of itself."""
     pmd = start(bed, args=["--rxq=2", "--txq=2"])
     text = expect(pmd, "show port info 0", "Driver name: net_mlx4x", "Firmware-version: 2.42.5000",
                   "Link speed: 40 Gbps", "Max possible RX queues: [1-9]",
@@ -57,6 +57,9 @@ def test_information(bed):
     expect(pmd, "show port 0 ptypes", "L2_ETHER", "L3_IPV4_EXT_UNKNOWN", "L3_IPV6_EXT_UNKNOWN",
            "L4_TCP", "L4_UDP", "L4_FRAG", "L4_NONFRAG")
     expect(pmd, "show port 0 flow_ctrl", "Rx pause: o", "Tx pause: o")
+    expect(pmd, "show port 0 module_eeprom", "^00000000: 0D 00", "76 63 78 33",
+           "Finish -- Port: 0 MODULE EEPROM length: 256 bytes")
+    expect(pmd, "show port 0 eeprom", "not supported")
     expect(pmd, "show port 0 fec capabilities", "not implemented|not supported")
     end(pmd)
 
@@ -76,7 +79,7 @@ def test_descriptors(bed):
 
 
 def test_statistics(bed):
-    """4, 44: counters count, and are zero after clear."""
+    """4, 5, 6, 44: counters count, and are zero after clear; zeros can be hidden."""
     pmd = start(bed)
     pmd.cmd("start tx_first 32")
     wait_until(lambda: pmd.stats(0)["RX-packets"] > 2000, "traffic")
@@ -88,6 +91,16 @@ def test_statistics(bed):
         check_equal(stats["RX-errors"] + stats["TX-errors"] + stats["RX-nombuf"], 0, "errors")
         pmd.cmd(f"clear port stats {index}")
         check_equal(set(pmd.stats(index).values()), {0}, "counters after clear")
+        xstats = pmd.xstats(index)
+        check(xstats["rx_phy_packets"] > 2000, f"the port's counters stay: {xstats}")
+        pmd.cmd("set xstats-hide-zero on")
+        shown = pmd.xstats(index)
+        check("rx_phy_packets" in shown and 0 not in shown.values(), f"hidden zeros: {shown}")
+        pmd.cmd("set xstats-hide-zero off")
+        pmd.cmd(f"clear port xstats {index}")
+        cleared = pmd.xstats(index)
+        check_equal(list(cleared), list(xstats), "names after clear")
+        check_equal(set(cleared.values()), {0}, "extended counters after clear")
     end(pmd)
 
 
