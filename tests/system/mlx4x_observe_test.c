@@ -338,9 +338,5 @@ static const struct self_test tests[] = {
 int
 main(int argc, char **argv)
 {
-	int used = self_init(argc, argv);
-
-	if (used < 0)
-		return 1;
-	return self_run(tests, RTE_DIM(tests), used + 1 < argc ? argv[used + 1] : NULL);
+	return self_main(argc, argv, tests, RTE_DIM(tests));
 }

@@ -306,3 +306,13 @@ self_run(const struct self_test *tests, unsigned int nb, const char *only)
 	rte_eal_cleanup();
 	return failed != 0;
 }
+
+int
+self_main(int argc, char **argv, const struct self_test *tests, unsigned int nb)
+{
+	int used = self_init(argc, argv);
+
+	if (used < 0)
+		return 1;
+	return self_run(tests, nb, used + 1 < argc ? argv[used + 1] : NULL);
+}

@@ -52,6 +52,9 @@ int self_init(int argc, char **argv);
  */
 int self_run(const struct self_test *tests, unsigned int nb, const char *only);
 
+/* A whole program: self_init(), then self_run() of all tests or of the one that is named. */
+int self_main(int argc, char **argv, const struct self_test *tests, unsigned int nb);
+
 /* Configures queue 0 of both directions and starts the port. */
 int self_start(const struct rte_eth_conf *conf);
 

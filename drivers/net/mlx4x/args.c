@@ -20,16 +20,24 @@
 #include "mlx4x.h"
 #include "xdp.h"
 
+/* False if it is not a number up to max. */
+static bool
+parse_number(const char *value, unsigned long max, unsigned long *number)
+{
+	char *end;
+
+	errno = 0;
+	*number = strtoul(value, &end, 10);
+	return errno == 0 && end != value && *end == '\0' && *number <= max;
+}
+
 static int
 parse_port(const char *key, const char *value, void *opaque)
 {
 	struct mlx4x_args *args = opaque;
-	char *end;
 	unsigned long port;
 
-	errno = 0;
-	port = strtoul(value, &end, 10);
-	if (errno != 0 || end == value || *end != '\0' || port >= MLX4X_MAX_PORTS) {
+	if (!parse_number(value, MLX4X_MAX_PORTS - 1, &port)) {
 		MLX4X_INIT_LOG(ERR, "argument %s=%s: a device has the ports 0 to %u", key, value,
 			MLX4X_MAX_PORTS - 1);
 		return -EINVAL;
@@ -99,12 +107,9 @@ static int
 parse_cpumap_queues(const char *key, const char *value, void *opaque)
 {
 	struct mlx4x_args *args = opaque;
-	char *end;
 	unsigned long nb;
 
-	errno = 0;
-	nb = strtoul(value, &end, 10);
-	if (errno != 0 || end == value || *end != '\0' || nb > XDPVM_MAX_THREADS) {
+	if (!parse_number(value, XDPVM_MAX_THREADS, &nb)) {
 		MLX4X_INIT_LOG(ERR, "argument %s=%s: from 0 to %u queues are possible", key, value,
 			XDPVM_MAX_THREADS);
 		return -EINVAL;

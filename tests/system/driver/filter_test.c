@@ -224,6 +224,27 @@ test_random(struct pair *pair, struct model *model)
 		change_isolation(pair, model);
 }
 
+/* VLANs come and go one by one while nothing else lets their frames in. */
+static void
+test_vlans(struct pair *pair, struct model *model)
+{
+	unsigned int i, round;
+
+	if (model->promiscuous)
+		change_promiscuous(pair, model);
+	if (model->all_multicast)
+		change_all_multicast(pair, model);
+	if (!model->vlan_filter)
+		change_vlan_filter(pair, model);
+	for (round = 0; round < 2; round++) {
+		for (i = 0; i < NB_VLANS; i++) {
+			CHECK(rte_eth_dev_vlan_filter(pair->rx_port, vids[i], round == 0) == 0);
+			model->has_vlan[i] = round == 0;
+			check_traffic(pair, model);
+		}
+	}
+}
+
 /* A new main address takes the place of the old one, also after a restart. */
 static void
 test_main_address(struct pair *pair, struct model *model)
@@ -292,6 +313,7 @@ main(int argc, char **argv)
 	pair_start(&pair);
 	check_traffic(&pair, &model);
 	test_random(&pair, &model);
+	test_vlans(&pair, &model);
 	test_main_address(&pair, &model);
 	test_full_table(&pair);
 	test_refused_groups(&pair, &model);
