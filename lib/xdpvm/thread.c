@@ -125,15 +125,25 @@ xdpvm_thread_offline(void)
 void
 xdpvm_thread_online(void)
 {
-	uint64_t now;
+	struct xdpvm_presence presence;
 
-	if (unlikely(online_fences)) {
-		rte_rcu_qsbr_thread_online(&readers.qsbr, xdpvm_self->cpu);
-		return;
-	}
-	now = __atomic_load_n(&readers.qsbr.token, __ATOMIC_RELAXED);
-	__atomic_store_n(&readers.qsbr.qsbr_cnt[xdpvm_self->cpu].cnt, now, __ATOMIC_RELAXED);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	xdpvm_thread_presence(&presence);
+	xdpvm_presence_begin(&presence);
+}
+
+int
+xdpvm_thread_presence(struct xdpvm_presence *presence)
+{
+	RTE_BUILD_BUG_ON(__RTE_QSBR_CNT_THR_OFFLINE != 0);
+	if (xdpvm_self == NULL)
+		return -EPERM;
+	*presence = (struct xdpvm_presence){
+		.online = &readers.qsbr.qsbr_cnt[xdpvm_self->cpu].cnt,
+		.now = &readers.qsbr.token,
+		.thread = xdpvm_self,
+		.fences = online_fences,
+	};
+	return 0;
 }
 
 void

@@ -167,6 +167,39 @@ void xdpvm_thread_offline(void);
 void xdpvm_thread_online(void);
 
 /**
+ * What the two functions above write for the calling thread, for an embedder that is online just
+ * within each burst and inlines them. Good until the thread is unregistered.
+ */
+struct xdpvm_presence {
+	uint64_t *online;	/**< 0 while the thread is offline */
+	const uint64_t *now;	/**< what it is set to otherwise */
+	struct xdpvm_thread *thread;	/**< of buffers that are bound to this thread */
+	bool fences;	/**< the kernel has no membarrier(2) */
+};
+
+/** @return 0, or -EPERM when the calling thread is not registered. */
+int xdpvm_thread_presence(struct xdpvm_presence *presence);
+
+/** xdpvm_thread_online() of the thread that the presence is of. */
+static inline void
+xdpvm_presence_begin(const struct xdpvm_presence *presence)
+{
+	__atomic_store_n(presence->online, __atomic_load_n(presence->now, __ATOMIC_RELAXED),
+			 __ATOMIC_RELAXED);
+	if (presence->fences)
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	else
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+/** xdpvm_thread_offline() of the thread that the presence is of. */
+static inline void
+xdpvm_presence_end(const struct xdpvm_presence *presence)
+{
+	__atomic_store_n(presence->online, 0, __ATOMIC_RELEASE);
+}
+
+/**
  * Returns after every online thread has been quiescent once (the caller, if registered, counts as
  * quiescent). This is how an embedder frees what it unpublished. It interrupts each processor that
  * runs a thread of this process, for about a microsecond.

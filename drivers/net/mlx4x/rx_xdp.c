@@ -303,7 +303,7 @@ begin(struct burst *b, bool computed)
 	b->xdp->epoch = mlx4x_load_acquire(&b->rxq->port->xdp->epoch);
 	b->prog = mlx4x_load_acquire(&b->xdp->prog);
 	b->xdp->buff.opaque = b->prog->opaque;
-	xdpvm_buff_bind(&b->xdp->buff);
+	mlx4x_xdp_bind(&b->xdp->buff);
 	if (b->rxq->xdp_busy) {
 		bool sending = mlx4x_xdp_tx_drain(b->xdp->own.txq, b->xdp);
 

@@ -142,7 +142,7 @@ run_programs(struct mlx4x_rxq *rxq, struct rte_mbuf **pkts, uint16_t n)
 {
 	uint16_t epoch = mlx4x_load_acquire(&rxq->port->xdp->epoch), i, kept = 0;
 
-	xdpvm_buff_bind(rxq->ring_buff);
+	mlx4x_xdp_bind(rxq->ring_buff);
 	for (i = 0; i < n; i++) {
 		uintptr_t stamp = (uintptr_t)pkts[i]->next;
 

@@ -11,7 +11,7 @@
 
 #include "xdp_thread.h"
 
-__thread enum mlx4x_xdp_thread mlx4x_xdp_thread;
+__thread struct mlx4x_xdp_thread mlx4x_xdp_thread;
 
 static pthread_key_t at_exit;
 static pthread_once_t at_exit_once = PTHREAD_ONCE_INIT;
@@ -19,7 +19,7 @@ static pthread_once_t at_exit_once = PTHREAD_ONCE_INIT;
 static void
 unregister(void *unused)
 {
-	mlx4x_xdp_thread = MLX4X_XDP_THREAD_UNKNOWN;
+	mlx4x_xdp_thread = (struct mlx4x_xdp_thread){ .kind = MLX4X_XDP_THREAD_UNKNOWN };
 	xdpvm_thread_unregister();
 }
 
@@ -46,18 +46,18 @@ mlx4x_xdp_thread_register(void)
 {
 	int ret;
 
-	if (mlx4x_xdp_thread != MLX4X_XDP_THREAD_UNKNOWN)
-		return mlx4x_xdp_thread != MLX4X_XDP_THREAD_REFUSED;
+	if (mlx4x_xdp_thread.kind != MLX4X_XDP_THREAD_UNKNOWN)
+		return mlx4x_xdp_thread.kind != MLX4X_XDP_THREAD_REFUSED;
 	ret = register_here();
-	if (ret == -EEXIST) {
-		mlx4x_xdp_thread = MLX4X_XDP_THREAD_FOREIGN;
-		return true;
-	}
-	if (ret < 0) {
-		mlx4x_xdp_thread = MLX4X_XDP_THREAD_REFUSED;
+	if (xdpvm_thread_presence(&mlx4x_xdp_thread.presence) != 0) {
+		mlx4x_xdp_thread.kind = MLX4X_XDP_THREAD_REFUSED;
 		return false;
 	}
-	mlx4x_xdp_thread = MLX4X_XDP_THREAD_OURS;
+	if (ret == -EEXIST) {
+		mlx4x_xdp_thread.kind = MLX4X_XDP_THREAD_FOREIGN;
+		return true;
+	}
+	mlx4x_xdp_thread.kind = MLX4X_XDP_THREAD_OURS;
 	pthread_once(&at_exit_once, make_key);
 	pthread_setspecific(at_exit, &at_exit);
 	return true;

@@ -14,15 +14,20 @@
 #include <rte_branch_prediction.h>
 #include <xdpvm.h>
 
-enum mlx4x_xdp_thread {
+enum mlx4x_xdp_kind {
 	MLX4X_XDP_THREAD_UNKNOWN,	/* has not run a program yet */
 	MLX4X_XDP_THREAD_OURS,
 	MLX4X_XDP_THREAD_FOREIGN,	/* the application registered it and keeps it online */
 	MLX4X_XDP_THREAD_REFUSED,	/* XDPVM_MAX_THREADS are registered */
 };
 
-/* One load instead of a call, each burst: there is room for a few bytes of a plugin. */
-extern __thread enum mlx4x_xdp_thread mlx4x_xdp_thread
+struct mlx4x_xdp_thread {
+	enum mlx4x_xdp_kind kind;
+	struct xdpvm_presence presence;	/* unless refused */
+};
+
+/* Loads instead of calls, each burst: there is room for a few bytes of a plugin. */
+extern __thread struct mlx4x_xdp_thread mlx4x_xdp_thread
 	__attribute__((tls_model("initial-exec")));
 
 /* Registers the calling thread. False if it cannot run programs. */
@@ -31,8 +36,8 @@ bool mlx4x_xdp_thread_register(void);
 static inline bool
 mlx4x_xdp_enter(void)
 {
-	if (likely(mlx4x_xdp_thread == MLX4X_XDP_THREAD_OURS)) {
-		xdpvm_thread_online();
+	if (likely(mlx4x_xdp_thread.kind == MLX4X_XDP_THREAD_OURS)) {
+		xdpvm_presence_begin(&mlx4x_xdp_thread.presence);
 		return true;
 	}
 	return mlx4x_xdp_thread_register();
@@ -41,8 +46,16 @@ mlx4x_xdp_enter(void)
 static inline void
 mlx4x_xdp_leave(void)
 {
-	if (likely(mlx4x_xdp_thread == MLX4X_XDP_THREAD_OURS))
-		xdpvm_thread_offline();
+	if (likely(mlx4x_xdp_thread.kind == MLX4X_XDP_THREAD_OURS))
+		xdpvm_presence_end(&mlx4x_xdp_thread.presence);
+}
+
+/* Queues may wander between threads. */
+static inline void
+mlx4x_xdp_bind(struct xdpvm_buff *buff)
+{
+	if (unlikely(buff->thread != mlx4x_xdp_thread.presence.thread))
+		xdpvm_buff_bind(buff);
 }
 
 #endif /* MLX4X_XDP_THREAD_H */
