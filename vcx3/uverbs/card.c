@@ -170,6 +170,8 @@ load(void)
 		return;
 	snprintf(card->dir, sizeof(card->dir), "%s", dir);
 	card->owner_fd = -1;
+	card->doorbell_fd = -1;
+	card->tell_fd = -1;
 	card->scratch_fd = -1;
 	for (i = 0; i < VCX3_MAX_PORTS; i++)
 		card->host_fd[i] = -1;

@@ -71,6 +71,8 @@ struct uv_card {
 	struct vcx3_wire *wire[VCX3_MAX_PORTS];
 	int host_fd[VCX3_MAX_PORTS]; /* TAPs of the netdevs, -1 = none; with the power on */
 	int owner_fd;
+	int doorbell_fd; /* where the owner hears of doorbells of others, -1 = nowhere */
+	int tell_fd; /* where another process tells of them, -1 = it has told none */
 	uint32_t epoch; /* counts replugs */
 	struct uv_context *contexts;
 	struct uv_object **objects; /* by handle */

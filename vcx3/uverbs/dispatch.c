@@ -14,6 +14,7 @@
 #include "../cmd/commands.h"
 #include "../core/fault.h"
 #include "command.h"
+#include "doorbell.h"
 
 /* Largest frame: 16-bit counts of 8-byte words, core and provider. */
 #define MAX_COMMAND (2 * 65535 * 8 + 24)
@@ -202,6 +203,7 @@ uv_dispatch(struct uv_card *card, struct uv_context *context, const void *bytes,
 		return -1;
 	}
 	uv_lock(card);
+	uv_doorbell_serve(card);
 	ret = copy_in(card, copy, bytes, count);
 	if (ret == 0)
 		ret = run(card, context, copy, count);

@@ -7,7 +7,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -48,11 +50,13 @@ publish(int fd, struct uv_fd *entry)
 	atomic_store_explicit(&table[fd], entry, memory_order_release);
 }
 
+#define PAGES_NAME "vcx3-uverbs"
+
 /* The pages as the device sees them; the program maps the same file. */
 static int
 make_pages(struct uv_context *context)
 {
-	int fd = memfd_create("vcx3-uverbs", MFD_CLOEXEC);
+	int fd = memfd_create(PAGES_NAME, MFD_CLOEXEC);
 	void *at;
 
 	if (fd < 0)
@@ -68,6 +72,18 @@ make_pages(struct uv_context *context)
 failed:
 	uv_real()->close(fd);
 	return -ENOMEM;
+}
+
+bool
+uv_fd_is_of_other(int fd)
+{
+	static const char begin[] = "/memfd:" PAGES_NAME " ";
+	char link[32], name[64];
+	ssize_t length;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	length = uv_fd_get(fd) == NULL ? readlink(link, name, sizeof(name)) : -1;
+	return length >= (ssize_t)sizeof(begin) && memcmp(name, begin, sizeof(begin) - 1) == 0;
 }
 
 int

@@ -33,6 +33,9 @@ struct uv_fd *uv_fd_get(int fd);
 /* Opens a context: a new descriptor, or a negative errno. */
 int uv_fd_open_context(struct uv_card *card, int flags);
 
+/* True for a command descriptor of another process that this one was sent. */
+bool uv_fd_is_of_other(int fd);
+
 /* Enters the program's end of a channel. A negative errno when there are too many. */
 int uv_fd_add_events(struct uv_events *events);
 

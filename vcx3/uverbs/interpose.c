@@ -315,11 +315,41 @@ map_page(struct uv_context *context, void *at, size_t length, int prot, int flag
 	return MAP_FAILED;
 }
 
+/* Another process's doorbell page: what is stored there is seen, as in map_page(). */
+static void *
+map_page_of_other(void *at, int flags, int fd)
+{
+	void *device = uv_real()->mmap(NULL, UV_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *mapped = MAP_FAILED;
+	int ret;
+
+	if (device == MAP_FAILED)
+		return MAP_FAILED;
+	mapped = uv_real()->mmap(at, UV_PAGE, PROT_NONE, flags, fd, 0);
+	ret = mapped == MAP_FAILED ? -errno : uv_trap_add_other(uv_card(), mapped, device);
+	if (ret == 0)
+		return mapped;
+	if (mapped != MAP_FAILED)
+		uv_real()->munmap(mapped, UV_PAGE);
+	uv_real()->munmap(device, UV_PAGE);
+	errno = -ret;
+	return MAP_FAILED;
+}
+
+static bool
+is_page_of_other(size_t length, int flags, int fd, off_t offset)
+{
+	return length == UV_PAGE && offset == UV_PAGE_UAR * UV_PAGE && flags & MAP_SHARED &&
+	       fd >= 0 && uv_card() != NULL && uv_card()->options.strict && uv_fd_is_of_other(fd);
+}
+
 EXPORT void *
 mmap(void *at, size_t length, int prot, int flags, int fd, off_t offset)
 {
 	struct uv_fd *entry = fd >= 0 ? uv_fd_get(fd) : NULL;
 
+	if (is_page_of_other(length, flags, fd, offset))
+		return map_page_of_other(at, flags, fd);
 	if (entry == NULL || entry->kind != UV_FD_COMMAND)
 		return uv_real()->mmap(at, length, prot, flags, fd, offset);
 	return map_page(entry->context, at, length, prot, flags, fd, offset);

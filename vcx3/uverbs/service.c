@@ -15,6 +15,7 @@
 
 #include "../core/port.h"
 #include "control.h"
+#include "doorbell.h"
 #include "ethtool.h"
 #include "host.h"
 #include "real.h"
@@ -82,18 +83,26 @@ static void *
 serve(void *argument)
 {
 	struct uv_card *card = argument;
-	struct pollfd waited[1 + VCX3_MAX_PORTS] = {{.fd = listen_fd, .events = POLLIN}};
+	struct pollfd waited[2 + VCX3_MAX_PORTS] = {
+		{.fd = listen_fd, .events = POLLIN},
+		{.fd = card->doorbell_fd, .events = POLLIN},
+	};
 	uint64_t turn_ms = now_ms() + TURN_MS, save_ms = now_ms() + SAVE_EVERY_MS;
 	unsigned int i;
 
 	for (i = 0; i < VCX3_MAX_PORTS; i++)
-		waited[1 + i] = (struct pollfd){.fd = card->host_fd[i], .events = POLLIN};
+		waited[2 + i] = (struct pollfd){.fd = card->host_fd[i], .events = POLLIN};
 	while (!atomic_load(&stops)) {
 		int wait_ms = card->clock_mapped ? CLOCK_TURN_MS : TURN_MS;
 
-		if (poll(waited, 1 + VCX3_MAX_PORTS, wait_ms) > 0) {
+		if (poll(waited, 2 + VCX3_MAX_PORTS, wait_ms) > 0) {
 			if (waited[0].revents != 0)
 				uv_control_serve(card, listen_fd);
+			if (waited[1].revents != 0) {
+				uv_lock(card);
+				uv_doorbell_serve(card);
+				uv_unlock(card);
+			}
 			uv_host_send(card);
 		}
 		if (card->clock_mapped)
@@ -103,27 +112,46 @@ serve(void *argument)
 	return NULL;
 }
 
+static void
+stop_listening(struct uv_card *card)
+{
+	if (listen_fd >= 0) {
+		uv_real()->close(listen_fd);
+		unlink(card->options.control);
+	}
+	if (card->doorbell_fd >= 0)
+		uv_real()->close(card->doorbell_fd);
+	listen_fd = -1;
+	card->doorbell_fd = -1;
+}
+
+static int
+listen_to_others(struct uv_card *card)
+{
+	if (card->options.control != NULL)
+		listen_fd = uv_control_listen(card->options.control);
+	if (card->options.control != NULL && listen_fd < 0)
+		return listen_fd;
+	return card->options.strict ? uv_doorbell_listen(card) : 0;
+}
+
 int
 uv_service_start(struct uv_card *card)
 {
 	sigset_t all, before;
-	int ret;
+	int ret = listen_to_others(card);
 
-	if (card->options.control != NULL) {
-		listen_fd = uv_control_listen(card->options.control);
-		if (listen_fd < 0)
-			return listen_fd;
+	if (ret < 0) {
+		stop_listening(card);
+		return ret;
 	}
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	ret = pthread_create(&thread, NULL, serve, card);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	runs = ret == 0;
-	if (!runs && listen_fd >= 0) {
-		uv_real()->close(listen_fd);
-		unlink(card->options.control);
-		listen_fd = -1;
-	}
+	if (!runs)
+		stop_listening(card);
 	return -ret;
 }
 
@@ -135,8 +163,5 @@ uv_service_stop(struct uv_card *card)
 	atomic_store(&stops, true);
 	pthread_join(thread, NULL);
 	runs = false;
-	if (listen_fd >= 0) {
-		uv_real()->close(listen_fd);
-		unlink(card->options.control);
-	}
+	stop_listening(card);
 }

@@ -20,6 +20,7 @@
 #define VCX3_FILE_ARGS "args" /* the launcher's options, each ended by a zero byte */
 #define VCX3_FILE_SHARED "shared" /* struct vcx3_shared */
 #define VCX3_FILE_OWNER "owner" /* locked by the process that has objects on the card */
+#define VCX3_FILE_DOORBELLS "doorbells" /* socket: those of processes that are not the owner */
 #define VCX3_FILE_VIOLATIONS "violations" /* one line each */
 #define VCX3_FILE_COUNTERS "counters.json"
 #define VCX3_DIR_SYSFS "sys" /* SYSFS_PATH */

@@ -10,19 +10,16 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "../core/cq.h"
-#include "../core/qp.h"
+#include "doorbell.h"
 #include "real.h"
 #include "store.h"
 
 #define MAX_TRAPS 64
-#define SQ_DOORBELL 0x14 /* connectx3-device.md C.2 */
-#define CQ_DOORBELL 0x20 /* C.4 */
 
 struct trap {
 	uint8_t *program; /* NULL = free */
 	uint8_t *device;
-	const struct uv_context *context;
+	const struct uv_context *context; /* NULL = another process has it, and device is ours */
 };
 
 static struct trap traps[MAX_TRAPS];
@@ -90,27 +87,15 @@ store_to(uint8_t *to, const uint8_t *bytes, uint8_t size)
 	}
 }
 
-static uint32_t
-be32(const uint8_t *bytes)
-{
-	return (uint32_t)bytes[0] << 24 | bytes[1] << 16 | bytes[2] << 8 | bytes[3];
-}
-
-/* Tells the core what a store to a doorbell register means; other places mean nothing. */
 static void
-ring(uint32_t offset, const uint8_t *bytes, uint8_t size)
+ring(const struct trap *trap, const struct uv_doorbell *doorbell)
 {
-	struct vcx3_core *core = trap_card->core;
-	uint32_t high;
-
-	uv_lock(trap_card);
-	if (offset == SQ_DOORBELL && size == 4) {
-		vcx3_qp_kick(core, be32(bytes) >> 8);
-	} else if (offset == CQ_DOORBELL && size == 8) {
-		high = be32(bytes);
-		vcx3_cq_arm(core, high & 0xffffff, high >> 24 & 3, be32(bytes + 4) & 0xffffff,
-			    high >> 28 & 3);
+	if (trap->context == NULL) {
+		uv_doorbell_send(trap_card, doorbell);
+		return;
 	}
+	uv_lock(trap_card);
+	uv_doorbell_ring(trap_card, doorbell);
 	uv_unlock(trap_card);
 }
 
@@ -150,23 +135,23 @@ on_fault(int number, siginfo_t *info, void *context)
 	struct trap *trap = find(address);
 	ucontext_t *machine = context;
 	struct uv_store store;
-	uint8_t bytes[32];
-	uint32_t offset;
+	struct uv_doorbell doorbell = {0};
 	int saved = errno;
 
 	if (trap == NULL) {
 		pass_on(number, info, context);
 		return;
 	}
-	offset = address - trap->program;
+	doorbell.offset = address - trap->program;
 	if (!uv_store_decode((const uint8_t *)machine->uc_mcontext.gregs[REG_RIP], &store) ||
-	    offset + store.size > UV_PAGE || !fetch(machine, &store, bytes)) {
-		report_undecoded(machine, offset);
+	    doorbell.offset + store.size > UV_PAGE || !fetch(machine, &store, doorbell.bytes)) {
+		report_undecoded(machine, doorbell.offset);
 		pass_on(number, info, context);
 		return;
 	}
-	store_to(trap->device + offset, bytes, store.size);
-	ring(offset, bytes, store.size);
+	doorbell.size = store.size;
+	store_to(trap->device + doorbell.offset, doorbell.bytes, store.size);
+	ring(trap, &doorbell);
 	machine->uc_mcontext.gregs[REG_RIP] += store.length;
 	errno = saved;
 }
@@ -181,8 +166,8 @@ install(void)
 	installed = true;
 }
 
-int
-uv_trap_add(struct uv_card *card, struct uv_context *context, void *program, void *device)
+static int
+add(struct uv_card *card, const struct trap *trap)
 {
 	unsigned int i;
 
@@ -193,10 +178,24 @@ uv_trap_add(struct uv_card *card, struct uv_context *context, void *program, voi
 	trap_card = card;
 	if (!installed)
 		install();
-	traps[i].device = device;
-	traps[i].context = context;
-	__atomic_store_n(&traps[i].program, program, __ATOMIC_RELEASE);
+	traps[i].device = trap->device;
+	traps[i].context = trap->context;
+	__atomic_store_n(&traps[i].program, trap->program, __ATOMIC_RELEASE);
 	return 0;
+}
+
+int
+uv_trap_add(struct uv_card *card, struct uv_context *context, void *program, void *device)
+{
+	return add(card, &(struct trap){program, device, context});
+}
+
+int
+uv_trap_add_other(struct uv_card *card, void *program, void *device)
+{
+	int ret = uv_doorbell_prepare(card);
+
+	return ret == 0 ? add(card, &(struct trap){program, device, NULL}) : ret;
 }
 
 void
@@ -204,8 +203,11 @@ uv_trap_remove(void *program)
 {
 	struct trap *trap = installed ? find(program) : NULL;
 
-	if (trap != NULL)
-		__atomic_store_n(&trap->program, NULL, __ATOMIC_RELEASE);
+	if (trap == NULL)
+		return;
+	__atomic_store_n(&trap->program, NULL, __ATOMIC_RELEASE);
+	if (trap->context == NULL)
+		uv_real()->munmap(trap->device, UV_PAGE);
 }
 
 void

@@ -19,6 +19,9 @@
 /* Traps a page of the context that the program has just mapped. A negative errno: too many. */
 int uv_trap_add(struct uv_card *card, struct uv_context *context, void *program, void *device);
 
+/* The same for a page of another process's context; device is another mapping of it. */
+int uv_trap_add_other(struct uv_card *card, void *program, void *device);
+
 /* The program unmaps a page; the context is closed. */
 void uv_trap_remove(void *program);
 void uv_trap_forget(const struct uv_context *context);
