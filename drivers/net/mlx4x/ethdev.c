@@ -362,6 +362,7 @@ mlx4x_dev_close(struct rte_eth_dev *eth_dev)
 	dev = port->dev;
 	if (port->started)
 		mlx4x_dev_stop(eth_dev);
+	mlx4x_mp_tell_close(port);
 	forget_configuration(eth_dev);
 	mlx4x_led_off(eth_dev);
 	mlx4x_xdp_fini(port);

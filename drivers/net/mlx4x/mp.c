@@ -11,8 +11,9 @@
  * broken queue is repaired there: both are asked for through the queue (recovery.c).
  *
  * When a port starts or stops, the primary tells all secondaries, because ethdev keeps
- * the burst functions of each process for itself. DPDK's message thread calls the
- * handlers; they take no lock of the driver.
+ * the burst functions of each process for itself; and when it closes one, because ethdev
+ * frees what the others point to. DPDK's message thread calls the handlers; they take no
+ * lock of the driver.
  */
 
 #include <errno.h>
@@ -35,6 +36,7 @@ enum mp_type {
 	MP_GET_DOORBELL,	/* to the primary: the descriptor to map the page from */
 	MP_START,		/* to all secondaries, with that descriptor */
 	MP_STOP,
+	MP_CLOSE,
 };
 
 struct mp_param {
@@ -149,6 +151,27 @@ set_bursts(struct rte_eth_dev *eth_dev, bool started)
 	mlx4x_store_release(&fast->tx_pkt_burst, eth_dev->tx_pkt_burst);
 }
 
+/* The port is gone for this process too: it gets ENODEV from ethdev. */
+static int
+forget_port(struct rte_eth_dev *eth_dev)
+{
+	mlx4x_mp_detach(eth_dev);
+	return rte_eth_dev_release_port(eth_dev);
+}
+
+static int
+follow_primary(struct rte_eth_dev *eth_dev, const struct rte_mp_msg *request, enum mp_type type)
+{
+	int ret = 0;
+
+	if (type == MP_CLOSE)
+		return forget_port(eth_dev);
+	if (type == MP_START)
+		ret = map_doorbells(mlx4x_port_of(eth_dev)->dev, request->fds[0]);
+	set_bursts(eth_dev, type == MP_START && ret == 0);
+	return ret;
+}
+
 static int
 answer_primary(const struct rte_mp_msg *request, const void *peer)
 {
@@ -156,14 +179,11 @@ answer_primary(const struct rte_mp_msg *request, const void *peer)
 	struct rte_eth_dev *eth_dev = port_of(told, &mlx4x_secondary_ops);
 	struct rte_mp_msg reply;
 	struct mp_param *param = compose(&reply, told->type, told->port_id);
-	bool start = told->type == MP_START;
 
-	if (eth_dev != NULL && start)
-		param->result = map_doorbells(mlx4x_port_of(eth_dev)->dev, request->fds[0]);
+	if (eth_dev != NULL)
+		param->result = follow_primary(eth_dev, request, told->type);
 	if (request->num_fds != 0)
 		close(request->fds[0]);
-	if (eth_dev != NULL)
-		set_bursts(eth_dev, start && param->result == 0);
 	return rte_mp_reply(&reply, peer);
 }
 
@@ -229,6 +249,12 @@ void
 mlx4x_mp_tell_stop(const struct mlx4x_port *port)
 {
 	tell_secondaries(port, MP_STOP);
+}
+
+void
+mlx4x_mp_tell_close(const struct mlx4x_port *port)
+{
+	tell_secondaries(port, MP_CLOSE);
 }
 
 static int

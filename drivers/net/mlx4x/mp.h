@@ -15,6 +15,7 @@ int mlx4x_mp_init(void);
 void mlx4x_mp_fini(void);
 void mlx4x_mp_tell_start(const struct mlx4x_port *port);
 void mlx4x_mp_tell_stop(const struct mlx4x_port *port);
+void mlx4x_mp_tell_close(const struct mlx4x_port *port);
 int mlx4x_mp_attach(struct rte_eth_dev *eth_dev);
 void mlx4x_mp_detach(struct rte_eth_dev *eth_dev);
 
