@@ -2,7 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The ethdev API of net_mlx4x, called by programs in C, on several kinds of strict card."""
 
+import glob
+import os
+import signal
+
 from lib import bed as testbed
+from lib.bed import check
 from lib.self_port import run_program as run
 
 
@@ -29,10 +34,26 @@ def test_bugs_of_the_stock_driver_pro(bed):
     run_program(bed, "mlx4x_bugs_test", "--vlan-insert", "on", "--device", "cx3pro")
 
 
+def run_primary(bed, *words, **keywords):
+    """A primary that starts its secondaries itself; its files go when it is killed, too."""
+    bed.on_close(lambda: [os.unlink(path) for path in
+                          glob.glob(f"/dev/hugepages/{bed.prefix}map_*")])
+    return run(bed, "system/mlx4x_secondary_test", words=words,
+               memory=("--file-prefix", bed.prefix, "--proc-type=primary"), **keywords)
+
+
 def test_secondary_process(bed):
-    """Not strict: doorbells that another process rings cannot be trapped."""
-    run_program(bed, "mlx4x_secondary_test", strict=False,
-                memory=("--file-prefix", bed.prefix, "--proc-type=primary"))
+    run_primary(bed)
+
+
+def test_primary_leaves_first(bed):
+    card = run_primary(bed, "leave")
+    check("went on alone" in card.output, "the secondary ended well")
+
+
+def test_primary_dies_first(bed):
+    card = run_primary(bed, "die", wanted=128 + signal.SIGKILL)
+    check("went on alone" in card.output, "the secondary ended well")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,10 @@
  * over both by the hash; all frames come back to the port.
  *
  * The secondary is told what to do by lines on its standard input, and answers each.
+ * When the input ends it closes its port and ends.
+ *
+ *   mlx4x_secondary_test EAL... [NAME of one test]
+ *   mlx4x_secondary_test EAL... leave|die	the primary ends first, orderly or not
  */
 
 #include <errno.h>
@@ -28,6 +32,9 @@
 #define DEVICE "0000:03:00.0"
 
 static struct rte_mempool *send_pool;
+
+/* Of a secondary: the primary, while it lives. */
+static pid_t parent;
 
 /* Sends NB_FRAMES on a queue; how many went. */
 static unsigned int
@@ -80,11 +87,46 @@ wait_for_phy(unsigned int wanted)
 	return port_xstat(PORT, "rx_phy_packets");
 }
 
+/*
+ * The primary is gone and its engine with it, the card. What a polling application goes on
+ * calling comes back, with nothing or an error, and memory that nobody can register is
+ * refused.
+ */
+static int
+go_on_alone(void)
+{
+	struct rte_eth_stats stats;
+	struct rte_eth_link link;
+	struct rte_mbuf *mbuf;
+	unsigned int i;
+
+	CHECK_SOON(getppid() != parent);
+	send_pool = rte_pktmbuf_pool_create("alone", 255, 0, 0, 2176, SOCKET_ID_ANY);
+	for (i = 0; i < 2 * RING; i++) {
+		if (rte_eth_rx_burst(PORT, 1, &mbuf, 1) == 1)
+			rte_pktmbuf_free(mbuf);
+		mbuf = send_pool != NULL ? rte_pktmbuf_alloc(send_pool) : NULL;
+		if (mbuf == NULL)
+			continue;
+		write_frame(mbuf, i);
+		if (rte_eth_tx_burst(PORT, 1, &mbuf, 1) == 0)
+			rte_pktmbuf_free(mbuf);
+	}
+	rte_eth_stats_get(PORT, &stats);
+	rte_eth_xstats_get(PORT, NULL, 0);
+	rte_eth_link_get_nowait(PORT, &link);
+	rte_eth_dev_is_removed(PORT);
+	fprintf(stderr, "the secondary went on alone\n");
+	return 0;
+}
+
 static unsigned int
 obey(const char *line)
 {
 	struct rte_eth_stats stats;
+	struct rte_eth_link link;
 	unsigned int number;
+	char name[32];
 
 	if (strncmp(line, "send", 4) == 0)
 		return send_all(1);
@@ -92,10 +134,16 @@ obey(const char *line)
 		return receive_all(1, number);
 	if (sscanf(line, "phy %u", &number) == 1)
 		return wait_for_phy(number);
+	if (sscanf(line, "value %31s", name) == 1)
+		return port_xstat(PORT, name);
 	if (strncmp(line, "xstats", 6) == 0)
 		return rte_eth_xstats_get_names(PORT, NULL, 0);
+	if (strncmp(line, "go on alone", 11) == 0)
+		return go_on_alone();
 	if (strncmp(line, "poll", 4) == 0)
 		return rte_eth_rx_burst(PORT, 1, (struct rte_mbuf *[1]){ NULL }, 1);
+	if (strncmp(line, "link", 4) == 0)
+		return -rte_eth_link_get_nowait(PORT, &link);
 	if (strncmp(line, "attach", 6) == 0)
 		return -rte_pmd_mlx4x_xdp_set(PORT, NULL);
 	if (strncmp(line, "own pool", 8) == 0)
@@ -306,6 +354,10 @@ test_program(void)
 	CHECK_SOON(rte_eth_rx_burst(PORT, 0, (struct rte_mbuf *[1]){ NULL }, 1) == 0 &&
 		rte_eth_rx_burst(PORT, 1, (struct rte_mbuf *[1]){ NULL }, 1) == 0 &&
 		port_xstat(PORT, "rx_xdp_drop") == NB_FRAMES);
+	CHECK(ask("value rx_xdp_drop", NB_FRAMES));
+	CHECK(ask("value rx_xdp_pass", 0));
+	CHECK(ask("value tx_q1_packets", 2 * NB_FRAMES));
+	CHECK(ask("value rx_good_packets", port_xstat(PORT, "rx_good_packets")));
 	CHECK(rte_pmd_mlx4x_xdp_set(PORT, NULL) == 0);
 	CHECK(exchange() == 0);
 	CHECK(end_secondary(0) == 0);
@@ -404,21 +456,30 @@ test_hotplug(void)
 	return 0;
 }
 
-/* The primary closes the port under the secondary, which closes what is left of it. */
+/* The primary closes the port under the secondary, for which it is gone, and comes again. */
 static int
 test_closed_by_primary(void)
 {
-	CHECK(configure(2) == 0);
-	CHECK(rte_eth_dev_start(PORT) == 0);
+	unsigned int i;
+
 	CHECK(start_secondary());
-	CHECK(exchange() == 0);
-	CHECK(rte_eth_dev_stop(PORT) == 0);
-	CHECK(rte_eth_dev_close(PORT) == 0);
-	CHECK(end_secondary(0) == 0);
-	CHECK(rte_eal_hotplug_remove("pci", DEVICE) == 0);
-	CHECK(rte_eal_hotplug_add("pci", DEVICE, "") == 0);
+	for (i = 0; i < 2; i++) {
+		CHECK(configure(2) == 0);
+		CHECK(rte_eth_dev_start(PORT) == 0);
+		CHECK(exchange() == 0);
+		CHECK(rte_eth_dev_stop(PORT) == 0);
+		CHECK(rte_eth_dev_close(PORT) == 0);
+		CHECK(ask("ports", 0));
+		CHECK(ask("link", ENODEV));
+		CHECK(ask("poll", 0));
+		CHECK(rte_eal_hotplug_remove("pci", DEVICE) == 0);
+		CHECK(rte_eal_hotplug_add("pci", DEVICE, "") == 0);
+		CHECK(ask("ports", 1));
+	}
 	CHECK(configure(2) == 0);
 	CHECK(rte_eth_dev_start(PORT) == 0);
+	CHECK(exchange() == 0);
+	CHECK(end_secondary(0) == 0);
 	return 0;
 }
 
@@ -427,16 +488,31 @@ static const struct self_test tests[] = {
 	{ "xstats", test_xstats },
 	{ "attach_before_start", test_attach_before_start },
 	{ "own_memory", test_own_memory },
-		{ "program", test_program },
+	{ "program", test_program },
 	{ "killed", test_killed },
 	{ "hotplug", test_hotplug },
 	{ "closed_by_primary", test_closed_by_primary },
 	{ "broken_queue", test_broken_queue },
 };
 
+/* The primary ends while the secondary has its queues; its exit status. */
+static int
+end_first(bool orderly)
+{
+	if (configure(2) != 0 || rte_eth_dev_start(PORT) != 0 || !start_secondary() ||
+	    exchange() != 0 || fputs("go on alone\n", child.to) < 0 || fflush(child.to) != 0)
+		return 1;
+	if (!orderly)
+		raise(SIGKILL);
+	rte_eth_dev_stop(PORT);
+	rte_eth_dev_close(PORT);
+	return rte_eal_cleanup();
+}
+
 int
 main(int argc, char **argv)
 {
+	const char *only;
 	int used, i;
 
 	own_words = calloc(argc + 1, sizeof(*own_words));
@@ -444,11 +520,16 @@ main(int argc, char **argv)
 		own_words[i] = argv[i];
 		if (strcmp(argv[i], "--proc-type=secondary") == 0) {
 			setlinebuf(stdout);
+			parent = getppid();
 			return rte_eal_init(argc, argv) < 0 ? 1 : secondary();
 		}
 	}
 	used = self_init(argc, argv);
+	if (used < 0)
+		return 1;
 	send_pool = pool;
-	return used < 0 ? 1 :
-		self_run(tests, RTE_DIM(tests), used + 1 < argc ? argv[used + 1] : NULL);
+	only = used + 1 < argc ? argv[used + 1] : NULL;
+	if (only != NULL && (strcmp(only, "leave") == 0 || strcmp(only, "die") == 0))
+		return end_first(only[0] == 'l');
+	return self_run(tests, RTE_DIM(tests), only);
 }
