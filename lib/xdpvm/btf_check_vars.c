@@ -39,6 +39,47 @@ find_symbol(const struct checker *checker, const char *name)
 	return NULL;
 }
 
+static const struct btf_type *
+skip_modifiers(const struct checker *checker, uint32_t id)
+{
+	const struct btf_type *type = xdpvm_btf_view_type(checker->btf, id);
+
+	while (btf_is_mod(type) || btf_is_typedef(type))
+		type = xdpvm_btf_view_type(checker->btf, type->type);
+	return type;
+}
+
+/* Whether a member of a map definition, __uint(type, N), says that the map is one of this type. */
+static bool
+member_is_type(const struct checker *checker, const struct btf_member *member, uint32_t map_type)
+{
+	const struct btf_type *type = skip_modifiers(checker, member->type);
+
+	if (strcmp(checker->btf->strings + member->name_off, "type") != 0 || !btf_is_ptr(type))
+		return false;
+	type = xdpvm_btf_view_type(checker->btf, type->type);
+	return btf_is_array(type) && btf_array(type)->nelems == map_type;
+}
+
+/*
+ * libbpf believes that a map of this type came from section .struct_ops, with what belongs to it.
+ * Any structure may be the definition of an inner map, so all of them are looked at.
+ */
+static int
+check_map_types(const struct checker *checker)
+{
+	for (uint32_t id = 1; id <= checker->btf->n_types; id++) {
+		const struct btf_type *type = xdpvm_btf_view_type(checker->btf, id);
+
+		for (uint32_t i = 0; btf_is_composite(type) && i < btf_vlen(type); i++)
+			if (member_is_type(checker, &btf_members(type)[i],
+					   BPF_MAP_TYPE_STRUCT_OPS))
+				return xdpvm_fail(checker->object, -ENOTSUP, "section .BTF: type %u: "
+						  "it defines a map of operations of the kernel", id);
+	}
+	return 0;
+}
+
 static const char *
 place_fault(const struct checker *checker, const struct btf_var_secinfo *info,
 	    const struct btf_type *variable)
@@ -59,16 +100,6 @@ place_fault(const struct checker *checker, const struct btf_var_secinfo *info,
 	if (symbol->st_value > checker->size || info->size > checker->size - symbol->st_value)
 		return "its symbol is outside the section";
 	return NULL;
-}
-
-static const struct btf_type *
-skip_modifiers(const struct checker *checker, uint32_t id)
-{
-	const struct btf_type *type = xdpvm_btf_view_type(checker->btf, id);
-
-	while (btf_is_mod(type) || btf_is_typedef(type))
-		type = xdpvm_btf_view_type(checker->btf, type->type);
-	return type;
 }
 
 /* libbpf writes integers of up to 8 bytes, a three-valued enum of 4, and strings. */
@@ -156,7 +187,7 @@ xdpvm_btf_check_vars(const struct xdpvm_object *object, const struct xdpvm_elf *
 {
 	struct checker checker = { .object = object, .elf = elf, .btf = btf };
 	uint32_t found[XDPVM_SECTIONS_MAX], n_found = 0;
-	int ret = 0;
+	int ret = check_map_types(&checker);
 
 	for (uint32_t id = 1; id <= btf->n_types && ret == 0; id++) {
 		if (!btf_is_datasec(xdpvm_btf_view_type(btf, id)))

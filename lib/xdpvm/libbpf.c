@@ -86,3 +86,9 @@ xdpvm_capture_free(struct xdpvm_capture *capture)
 	free(capture->reason);
 	free(capture->verifier);
 }
+
+int
+xdpvm_libbpf_error(int error)
+{
+	return error <= -__LIBBPF_ERRNO__START ? -EINVAL : error;
+}

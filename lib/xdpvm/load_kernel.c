@@ -133,7 +133,8 @@ explain(struct xdpvm_object *object, const struct xdpvm_capture *capture, int er
 		if (error == -EPERM)
 			return xdpvm_fail(object, error, "verify=kernel needs CAP_BPF (or root): %s",
 					  capture->reason != NULL ? capture->reason : "refused");
-		return xdpvm_fail(object, error, "the kernel cannot load it: %s (%s)",
+		return xdpvm_fail(object, xdpvm_libbpf_error(error),
+				  "the kernel cannot load it: %s (%s)",
 				  capture->reason != NULL ? capture->reason : "no reason given",
 				  strerror(-error));
 	}

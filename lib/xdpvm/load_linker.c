@@ -16,7 +16,7 @@ explain(struct xdpvm_object *object, int error, const char *reason)
 			return xdpvm_fail(object, error, "cannot be linked: programs that the object "
 					  "itself puts into a PROG_ARRAY (%s) need verify=kernel",
 					  object->maps[i].name);
-	return xdpvm_fail(object, error, "cannot be linked: %s",
+	return xdpvm_fail(object, xdpvm_libbpf_error(error), "cannot be linked: %s",
 			  reason != NULL ? reason : strerror(-error));
 }
 
@@ -37,7 +37,7 @@ xdpvm_load_linker(struct xdpvm_object *object)
 	if (ret == 0)
 		ret = bpf_object__load(object->bpf);
 	if (ret != 0)
-		explain(object, ret, capture.reason);
+		ret = explain(object, ret, capture.reason);
 	xdpvm_capture_end();
 	xdpvm_capture_free(&capture);
 	return ret;

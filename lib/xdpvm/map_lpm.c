@@ -19,6 +19,7 @@
 #define LPM_FLAGS (BPF_F_NO_PREALLOC | BPF_F_NUMA_NODE | XDPVM_MAP_ACCESS_FLAGS)
 #define MAX_DATA 256u		/* bytes behind the length in a key; Linux */
 #define MAX_ENTRIES (1u << 30)
+#define MAX_VALUE (4u << 20)	/* bytes; Linux: KMALLOC_MAX_SIZE */
 #define SPARE 1024u		/* nodes that are free at any time */
 
 struct node {
@@ -100,11 +101,12 @@ lpm_check(struct xdpvm_map *map)
 	uint32_t data_size = map->key_size - sizeof(uint32_t);
 
 	if (map->max_entries == 0 || map->max_entries > MAX_ENTRIES || map->value_size == 0 ||
-	    map->key_size <= sizeof(uint32_t) || data_size > MAX_DATA)
+	    map->value_size > MAX_VALUE || map->key_size <= sizeof(uint32_t) ||
+	    data_size > MAX_DATA)
 		return xdpvm_fail(map->object, -EINVAL,
 				  "LPM trie %s: key size %u, value size %u, %u entries; needs 5 to "
-				  "%u, > 0, 1 to %u", map->name, map->key_size, map->value_size,
-				  map->max_entries, MAX_DATA + 4, MAX_ENTRIES);
+				  "%u, 1 to %u, 1 to %u", map->name, map->key_size, map->value_size,
+				  map->max_entries, MAX_DATA + 4, MAX_VALUE, MAX_ENTRIES);
 	if (!(map->flags & BPF_F_NO_PREALLOC))
 		return xdpvm_fail(map->object, -EINVAL, "LPM trie %s: needs BPF_F_NO_PREALLOC",
 				  map->name);

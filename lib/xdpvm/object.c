@@ -97,8 +97,7 @@ bpf_open(struct xdpvm_object *object)
 		ret = -errno;
 	xdpvm_capture_end();
 	if (ret != 0)
-		ret = xdpvm_fail(object, ret == -LIBBPF_ERRNO__FORMAT ? -EINVAL : ret,
-				 "is no usable BPF object: %s",
+		ret = xdpvm_fail(object, xdpvm_libbpf_error(ret), "is no usable BPF object: %s",
 				 capture.reason != NULL ? capture.reason : strerror(-ret));
 	xdpvm_capture_free(&capture);
 	return ret;
@@ -278,7 +277,9 @@ xdpvm_object_load(struct xdpvm_object *object)
 	if (object->options.pin_dir != NULL && object->verify != XDPVM_VERIFY_KERNEL)
 		return xdpvm_fail(object, -ENOTSUP, "its maps cannot be pinned in %s: only "
 				  "verify=kernel makes maps in the kernel", object->options.pin_dir);
-	ret = object->verify == XDPVM_VERIFY_CACHED ? xdpvm_cache_check(object) : 0;
+	ret = xdpvm_object_maps_check(object);
+	if (ret == 0 && object->verify == XDPVM_VERIFY_CACHED)
+		ret = xdpvm_cache_check(object);
 	if (ret == 0)
 		ret = object->verify == XDPVM_VERIFY_KERNEL ? xdpvm_load_kernel(object) :
 							      xdpvm_load_linker(object);

@@ -37,6 +37,8 @@ struct xdpvm_capture {
 void xdpvm_capture_begin(struct xdpvm_capture *capture);
 void xdpvm_capture_end(void);
 void xdpvm_capture_free(struct xdpvm_capture *capture);
+/* libbpf has numbers of its own beside errno's: -EINVAL for those. */
+int xdpvm_libbpf_error(int error);
 
 /* load_kernel.c, load_linker.c: both end with linked instructions in bpf_program__insns(). */
 int xdpvm_load_kernel(struct xdpvm_object *object);
@@ -51,6 +53,9 @@ int xdpvm_cache_store(const struct xdpvm_object *object);
 int xdpvm_object_maps_open(struct xdpvm_object *object);
 int xdpvm_object_maps_load(struct xdpvm_object *object);
 void xdpvm_object_maps_free(struct xdpvm_object *object);
+
+/* map_memory.c: whether the maps take no more than they may; 0, or -E2BIG after a sentence. */
+int xdpvm_object_maps_check(const struct xdpvm_object *object);
 
 /* slots.c: initial values of PROG_ARRAYs and maps of maps, from the object's .maps relocations. */
 int xdpvm_object_slots(struct xdpvm_object *object);

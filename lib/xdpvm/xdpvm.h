@@ -236,6 +236,11 @@ struct xdpvm_options {
 	const char *pin_dir;
 	const char *cache_dir;	/**< where verify=cached and verify=kernel keep accepted hashes */
 	uint32_t max_entries;	/**< > 0: maps larger than this are refused */
+	/**
+	 * > 0: bytes that all maps of the object may take together, else 4 GiB or half of the
+	 * machine's memory, what is less. Of per-CPU values one copy is counted.
+	 */
+	uint64_t map_memory;
 	xdpvm_log_fn log;	/**< NULL: silent */
 	void *log_arg;
 };
@@ -266,7 +271,7 @@ int xdpvm_object_open_memory(const void *image, size_t size, const char *name,
  * Creates maps, checks programs, compiles.
  *
  * @return 0 or a negative errno: -EACCES the verifier refused, -EPERM verify=kernel without
- *         CAP_BPF, -ENOTSUP, -ENOMEM.
+ *         CAP_BPF, -E2BIG the maps want more than options->map_memory, -ENOTSUP, -ENOMEM.
  */
 int xdpvm_object_load(struct xdpvm_object *object);
 
