@@ -165,15 +165,33 @@ vcx3_card_destroy(struct vcx3_card *card)
 	vcx3_pci_fini(&card->pci);
 }
 
-/* The core's object with the function's own counters as its first member. */
+char *
+vcx3_card_census(struct vcx3_card *card)
+{
+	const struct vcx3_counters *live = vcx3_counters_get(card->core);
+	char *text;
+
+	if (asprintf(&text, "{\"mpt\": %llu, \"cq\": %llu, \"qp\": %llu, \"srq\": %llu, "
+			    "\"rule\": %llu, \"eq\": %u}",
+		     (unsigned long long)live->live_mpts, (unsigned long long)live->live_cqs,
+		     (unsigned long long)live->live_qps, (unsigned long long)live->live_srqs,
+		     (unsigned long long)live->live_rules, vcx3_pci_count_eqs(&card->pci)) < 0)
+		return NULL;
+	return text;
+}
+
+/* The core's object with the function's own counters and the census as its first members. */
 char *
 vcx3_card_counters(struct vcx3_card *card)
 {
 	size_t length = vcx3_counters_json(card->core, NULL, 0) + COUNTERS_EXTRA, used = 0;
-	char *text = malloc(length);
+	char *census = vcx3_card_census(card);
+	char *text = census != NULL ? malloc(length) : NULL;
 
-	if (text == NULL)
+	if (text == NULL) {
+		free(census);
 		return NULL;
+	}
 	used += (size_t)snprintf(text, length, "{\"pci\": {\"live\": %llu",
 				 (unsigned long long)vcx3_pci_count_live(&card->pci));
 #define X(name, what) \
@@ -181,7 +199,8 @@ vcx3_card_counters(struct vcx3_card *card)
 				 (unsigned long long)card->pci.counters.name);
 	VCX3_PCI_COUNTERS(X)
 #undef X
-	used += (size_t)snprintf(text + used, length - used, "}, ");
+	used += (size_t)snprintf(text + used, length - used, "}, \"census\": %s, ", census);
+	free(census);
 	vcx3_counters_json(card->core, text + used - 1, length - used + 1);
 	text[used - 1] = ' '; /* over the core's opening brace */
 	return text;

@@ -34,6 +34,9 @@ void vcx3_card_destroy(struct vcx3_card *card);
 /** All counters as JSON, to be freed; NULL without memory. Under the lock. */
 char *vcx3_card_counters(struct vcx3_card *card);
 
+/** The live objects of each kind as JSON, to be freed; NULL without memory. Under the lock. */
+char *vcx3_card_census(struct vcx3_card *card);
+
 /** Serves one client of the control socket. */
 void vcx3_card_control(struct vcx3_card *card, int listener);
 

@@ -89,6 +89,13 @@ do_counters(struct request *request)
 }
 
 static int
+do_census(struct request *request)
+{
+	request->text = vcx3_card_census(request->card);
+	return request->text != NULL ? 0 : -ENOMEM;
+}
+
+static int
 do_violations(struct request *request)
 {
 	snprintf(request->sentence, sizeof(request->sentence), "%llu\n",
@@ -108,6 +115,7 @@ static const struct {
 	{ "resume", "without more words", 1, do_resume },
 	{ "go", "without more words", 1, do_go },
 	{ "counters", "without more words", 1, do_counters },
+	{ "census", "without more words", 1, do_census },
 	{ "violations", "without more words", 1, do_violations },
 };
 
@@ -126,7 +134,8 @@ run(struct request *request)
 		return -EINVAL;
 	}
 	snprintf(request->sentence, sizeof(request->sentence),
-		 "the PCI device knows link, unplug, inject, resume, go, counters, violations\n");
+		 "the PCI device knows link, unplug, inject, resume, go, counters, census, "
+		 "violations\n");
 	return -EINVAL;
 }
 

@@ -142,17 +142,23 @@ vcx3_pci_reset(struct vcx3_pci *pci)
 	vcx3_config_init(pci->config, device_ids[pci->device]);
 }
 
-uint64_t
-vcx3_pci_count_live(const struct vcx3_pci *pci)
+uint32_t
+vcx3_pci_count_eqs(const struct vcx3_pci *pci)
 {
-	const struct vcx3_counters *counters = vcx3_counters_get(pci->core);
-	uint64_t live = counters->live_mpts + counters->live_cqs + counters->live_qps +
-			counters->live_srqs + counters->live_rules;
-	uint32_t i;
+	uint32_t i, live = 0;
 
 	for (i = 0; i < VCX3_EQS; i++)
 		live += pci->eqs.table[i].live;
 	return live;
+}
+
+uint64_t
+vcx3_pci_count_live(const struct vcx3_pci *pci)
+{
+	const struct vcx3_counters *counters = vcx3_counters_get(pci->core);
+
+	return counters->live_mpts + counters->live_cqs + counters->live_qps +
+	       counters->live_srqs + counters->live_rules + vcx3_pci_count_eqs(pci);
 }
 
 void
