@@ -16,6 +16,7 @@ QEMU_SUITE = "trixie-backports"
 
 MODULES = (
     "mlx4_core", "mlx4_en", "mlx4_ib", "ib_uverbs", "rdma_ucm", "vfio-pci", "tun", "veth", "8021q",
+    "9p", "9pnet_virtio", "virtio_pci",
 )
 
 PROGRAMS = (

@@ -10,6 +10,15 @@ import threading
 import time
 
 
+# The guest's second serial line on this program's terminal.
+TERMINAL = ["-chardev", "stdio,id=terminal,signal=off", "-serial", "chardev:terminal"]
+
+# Behind the third port of a PCI Express root, so that the card is 0000:03:00.0, as below the
+# launcher.
+ROOT_PORTS = [word for port in (1, 2, 3) for word in
+              ("-device", f"pcie-root-port,id=port{port},chassis={port},addr={16 + port:#x}")]
+
+
 class Failed(Exception):
     """The guest or the device ended in another way than the script's own status."""
 
@@ -64,12 +73,16 @@ def qemu_command(qemu, options, kernel, initrd, out):
         "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
         "-kernel", str(kernel), "-initrd", str(initrd),
         "-append", f"console=ttyS0 panic=-1 quiet loglevel=6 {options.append}",
-        "-serial", f"file:{out}/console.log", "-serial", f"file:{out}/transcript.txt",
+        "-serial", f"file:{out}/console.log",
+        *(TERMINAL if options.terminal else ["-serial", f"file:{out}/transcript.txt"]),
     ]
+    if options.share:
+        command += ["-virtfs", f"local,path={options.share},mount_tag=share,security_model=none"]
     if options.device:
         command += [
+            *ROOT_PORTS,
             "-chardev", f"socket,id=control,path={out}/serial.sock", "-serial", "chardev:control",
-            "-device", json.dumps({"driver": "vfio-user-pci",
+            "-device", json.dumps({"driver": "vfio-user-pci", "bus": "port3",
                                    "socket": {"type": "unix", "path": f"{out}/vfio-user.sock"}}),
         ]
     return command
@@ -85,9 +98,9 @@ def wait_for_guest(process, deadline, out):
 
 
 def guest_status(out):
-    """What the guest's script returned, from the last line of its transcript."""
-    text = (out / "transcript.txt").read_text(errors="replace")
-    found = re.search(r"^exit status: (\d+)$", text, re.M)
+    """What the guest's script returned, from the last line of the console."""
+    text = (out / "console.log").read_text(errors="replace")
+    found = re.search(r"^exit status: (\d+)\r?$", text, re.M)
     if not found:
         raise Failed(f"the guest ended without a status of its script: see {out}/console.log")
     return int(found[1])
@@ -106,8 +119,9 @@ def run(qemu, options, kernel, initrd):
             device = start_device([*options.device, "--socket", path,
                                    "--control", out / "control.sock"], path, out)
         with open(out / "qemu.log", "wb") as log:
-            guest = subprocess.Popen(qemu_command(qemu, options, kernel, initrd, out),
-                                     stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            guest = subprocess.Popen(qemu_command(qemu, options, kernel, initrd, out), stderr=log,
+                                     stdin=None if options.terminal else subprocess.DEVNULL,
+                                     stdout=None if options.terminal else log)
         wait_for_guest(guest, deadline, out)
         status = guest_status(out)
         if device:
