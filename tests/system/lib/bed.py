@@ -24,6 +24,8 @@ import tty
 
 PCI_ADDRESS = "0000:03:00.0"
 SKIPPED = 77
+# Another launcher may be much slower: every wait takes so many times as long.
+PATIENCE = float(os.environ.get("VCX3_PATIENCE", "1"))
 PROMPT = "testpmd> "
 EVENT = re.compile(r"(?:Port \d+: [a-z -]+ event|(?:mlx4x|net_mlx4|EAL|ETHDEV): [^\n]*)\n")
 
@@ -54,7 +56,7 @@ def check_equal(got, wanted, what):
 
 def wait_until(condition, sentence, timeout=15.0, interval=0.05):
     """Returns the first true value of condition()."""
-    limit = time.monotonic() + timeout
+    limit = time.monotonic() + PATIENCE * timeout
     while True:
         value = condition()
         if value:
@@ -99,7 +101,7 @@ class Process:
 
     def wait_for(self, pattern, timeout=15.0, start=0, view=str):
         """Waits for a match of the regular expression in view(output from start on)."""
-        limit = time.monotonic() + timeout
+        limit = time.monotonic() + PATIENCE * timeout
         while True:
             match = re.search(pattern, view(self.output[start:]), re.M | re.S)
             if match:
@@ -114,7 +116,7 @@ class Process:
 
     def finish(self, timeout=15.0):
         """Waits for the end, reading; returns the exit status, kills it when it does not end."""
-        limit = time.monotonic() + timeout
+        limit = time.monotonic() + PATIENCE * timeout
         while time.monotonic() < limit and self.read(0.1):
             pass
         try:
@@ -247,7 +249,8 @@ class Bed:
     """What tests run in: a temporary folder and all processes that they started."""
 
     def __init__(self):
-        self.vcx3 = os.path.join(build_dir(), "vcx3", "vcx3")
+        # VCX3_LAUNCHER: another program that takes the launcher's words (tests/vm/launcher).
+        self.vcx3 = os.environ.get("VCX3_LAUNCHER", os.path.join(build_dir(), "vcx3", "vcx3"))
         self.dir = tempfile.mkdtemp(prefix="bed-")
         self.prefix = f"bed{os.getpid()}"
         self.processes = []
