@@ -12,14 +12,6 @@ sent_by_card()
 	host counters | jq '.ports[1].tx_frames'
 }
 
-# A number of the last "show port stats": number PORT NAME
-number()
-{
-	awk -v port="$1" -v name="$2:" '/NIC statistics for port/ { on = $6 == port }
-		on { for (i = 1; i < NF; i++) if ($i == name) value = $(i + 1) }
-		END { print value + 0 }' "$TESTPMD_LOG"
-}
-
 # io and csum forwarding, RSS on four queues, a rule that drops: in one run of testpmd.
 forwards_all()
 {

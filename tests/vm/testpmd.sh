@@ -44,6 +44,14 @@ testpmd_failed()
 	return 1
 }
 
+# A number of the last "show port stats": number PORT NAME
+number()
+{
+	awk -v port="$1" -v name="$2:" '/NIC statistics for port/ { on = $6 == port }
+		on { for (i = 1; i < NF; i++) if ($i == name) value = $(i + 1) }
+		END { print value + 0 }' "$TESTPMD_LOG"
+}
+
 # Some frames more, as long as that takes.
 testpmd_let_run()
 {
