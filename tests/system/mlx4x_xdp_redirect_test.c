@@ -169,6 +169,10 @@ test_other_port(void)
 	CHECK(after.taken - before.taken <= 300 + 300 + 2 * BURST);
 	CHECK(card_counter("registrations") == mapped);
 	CHECK(port_xstat(PORT, "rx_xdp_redirect") == 600 && verdicts_add_up(PORT));
+	CHECK(port_xstat(PORT, "rx_xdp_xmit") == 600);
+	CHECK(port_xstat(PORT, "rx_xdp_xmit_bytes") == 600 * FRAME);
+	CHECK(port_xstat(PORT, "rx_xdp_xmit_doorbells") == 600);	/* they came one by one */
+	CHECK(port_xstat(PORT, "rx_xdp_tx_bytes") == 0);
 	to_ifindex(RTE_PMD_MLX4X_XDP_IFINDEX(OTHER));
 	CHECK(comes_to(send_one(7), 0, 1, 0));
 	return 0;

@@ -592,6 +592,9 @@ sent_back_body(void)
 	}
 	CHECK(port_xstat(PORT, "rx_xdp_tx") == 10000);
 	CHECK(port_xstat(PORT, "rx_xdp_tx_doorbells") == 1000);
+	CHECK(port_xstat(PORT, "rx_xdp_tx_bytes") == 10000 * FRAME);
+	CHECK(port_xstat(PORT, "rx_q0_xdp_tx_bytes") == 10000 * FRAME);
+	CHECK(port_xstat(PORT, "rx_xdp_tx_err") == 0);
 	hook.action = XDP_PASS;
 	for (i = 0; i < 10; i++) {
 		settle();
@@ -645,6 +648,7 @@ send_error_body(void)
 		rte_delay_us_sleep(1000);
 	}
 	CHECK(port_xstat(PORT, "rx_xdp_tx") >= sent + 10);
+	CHECK(port_xstat(PORT, "rx_xdp_tx_err") == 1 && port_xstat(PORT, "rx_xdp_xmit_err") == 0);
 	CHECK(verdicts_add_up(PORT));
 	return 0;
 }

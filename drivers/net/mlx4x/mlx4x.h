@@ -150,7 +150,13 @@ extern uint8_t *mlx4x_uar[MLX4X_MAX_DEVICES];
 		"it is stopped") \
 	X(xdp_redirect_full, "xdp_redirect_full", "failed: the target has no room") \
 	X(xdp_redirect_too_long, "xdp_redirect_too_long", "failed: too long for the target") \
+	X(xdp_tx_bytes, "xdp_tx_bytes", "bytes that left by the send queue of XDP_TX, without CRC") \
+	X(xdp_tx_err, "xdp_tx_err", "of the frames sent back, lost to an error of the send queue") \
 	X(xdp_tx_doorbells, "xdp_tx_doorbells", "doorbells rung for frames of XDP_TX") \
+	X(xdp_xmit, "xdp_xmit", "frames redirected to ports of this driver, without a copy") \
+	X(xdp_xmit_bytes, "xdp_xmit_bytes", "their bytes, without CRC") \
+	X(xdp_xmit_err, "xdp_xmit_err", "of these frames, lost to an error of the send queue") \
+	X(xdp_xmit_doorbells, "xdp_xmit_doorbells", "doorbells rung for them") \
 	X(recoveries, "recoveries", "times that the queue was taken out of its error state")
 
 #define MLX4X_TXQ_COUNTERS(X) \

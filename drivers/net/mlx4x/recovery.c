@@ -85,19 +85,31 @@ register_wanted(struct mlx4x_txq *txq)
 	mlx4x_store_release(&txq->wanted_addr, 0);
 }
 
+/* A send queue of a program; what it loses is counted at the receive queue. */
+static void
+serve_internal_txq(struct mlx4x_txq *txq, uint64_t *lost)
+{
+	uint64_t before = txq->stats.cqe_errors;
+
+	if (mlx4x_load_acquire(&txq->state) != MLX4X_QUEUE_BROKEN)
+		return;
+	recover_txq(txq);
+	*lost += txq->stats.cqe_errors - before;
+}
+
 /* Send queues of XDP_TX and of redirects; those may be of another port. */
 static void
 serve_program(struct mlx4x_xdp *xdp)
 {
+	struct mlx4x_rxq_stats *stats = &xdp->rxq->stats;
 	uint32_t i;
 
-	if (mlx4x_load_acquire(&xdp->own.txq->state) == MLX4X_QUEUE_BROKEN)
-		recover_txq(xdp->own.txq);
+	serve_internal_txq(xdp->own.txq, &stats->xdp_tx_err);
 	for (i = 0; i < xdp->outs->nb; i++) {
 		struct mlx4x_txq *txq = xdp->outs->out[i]->txq;
 
-		if (txq != NULL && mlx4x_load_acquire(&txq->state) == MLX4X_QUEUE_BROKEN)
-			recover_txq(txq);
+		if (txq != NULL)
+			serve_internal_txq(txq, &stats->xdp_xmit_err);
 	}
 }
 

@@ -281,6 +281,7 @@ finish(struct burst *b, bool computed)
 	if (b->nb_redirect != 0)
 		finish_redirects(b->xdp);
 	if (b->xdp->own.nb != 0) {
+		stats->xdp_tx_bytes += b->xdp->own.bytes;
 		mlx4x_xdp_tx_flush(&b->xdp->own);
 		rxq->xdp_busy = true;
 		stats->xdp_tx_doorbells++;

@@ -57,6 +57,7 @@ struct mlx4x_xdp_out {
 	struct mlx4x_txq *txq;		/* NULL: by ethdev */
 	uint32_t nb;			/* frames of the burst under way */
 	uint32_t room;			/* and how many there may be; 0 before the first one */
+	uint32_t bytes;			/* of the frames, when they go to a txq */
 	uint32_t ifindex;		/* by which programs know the port */
 	uint16_t port_id;
 	uint16_t tx_queue;		/* of ethdev */

@@ -315,6 +315,17 @@ mlx4x_xdp_redirect(struct mlx4x_xdp *xdp, struct rte_mbuf *page)
 	return reason == MLX4X_XDP_TAKEN;
 }
 
+/* The frames for a port of this driver leave. */
+static void
+flush_own_driver(struct mlx4x_rxq *rxq, struct mlx4x_xdp_out *out)
+{
+	rxq->stats.xdp_xmit += out->nb;
+	rxq->stats.xdp_xmit_bytes += out->bytes;
+	rxq->stats.xdp_xmit_doorbells++;
+	mlx4x_xdp_tx_flush(out);
+	rxq->xdp_busy = true;
+}
+
 void
 mlx4x_xdp_redirect_flush(struct mlx4x_xdp *xdp)
 {
@@ -326,12 +337,10 @@ mlx4x_xdp_redirect_flush(struct mlx4x_xdp *xdp)
 
 		if (out->nb == 0)
 			continue;
-		if (out->txq == NULL) {
+		if (out->txq == NULL)
 			flush_ethdev(xdp, out);
-		} else {
-			mlx4x_xdp_tx_flush(out);
-			xdp->rxq->xdp_busy = true;
-		}
+		else
+			flush_own_driver(xdp->rxq, out);
 	}
 	if (xdp->batch.nb != 0)
 		flush_batch(xdp);

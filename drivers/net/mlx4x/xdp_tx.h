@@ -45,6 +45,7 @@ mlx4x_xdp_tx_put(struct mlx4x_xdp_out *out, struct rte_mbuf *page, const uint8_t
 	mlx4x_wqe_write_data(mlx4x_txq_data(txq, pi), len, lkey, (uintptr_t)data);
 	txq->slots[pi & txq->mask] = page;
 	out->nb++;
+	out->bytes += len;
 	return true;
 }
 
@@ -55,6 +56,7 @@ mlx4x_xdp_tx_flush(struct mlx4x_xdp_out *out)
 	mlx4x_tx_publish(out->txq, out->txq->pi + out->nb);
 	out->nb = 0;
 	out->room = 0;
+	out->bytes = 0;
 }
 
 #endif /* MLX4X_XDP_TX_H */
