@@ -359,6 +359,20 @@ count_arm(struct vcx3_core *core, struct vcx3_cq *cq)
 	core->counters.cq_arms++;
 }
 
+/* The device looks at both: software writes the record first. */
+static void
+check_record(struct vcx3_core *core, struct vcx3_cq *cq, uint32_t wanted)
+{
+	const uint8_t *record = vcx3_map_at(&cq->record, &core->memory, 0);
+	uint32_t words[] = { wanted, 0 };
+
+	if (record == NULL)
+		return;
+	words[1] = vcx3_load_published_be32(record + 4);
+	if (words[1] != wanted)
+		vcx3_violate(core, VCX3_STRICT_cq_arm_record, "cq", cq->cqn, words, 2);
+}
+
 void
 vcx3_cq_arm(struct vcx3_core *core, uint32_t cqn, enum vcx3_cq_arm command, uint32_t ci,
 	    uint8_t sn)
@@ -371,6 +385,8 @@ vcx3_cq_arm(struct vcx3_core *core, uint32_t cqn, enum vcx3_cq_arm command, uint
 			vcx3_violate(core, VCX3_STRICT_cq_arm_unknown, "cq", cqn, words, 2);
 		return;
 	}
+	if (core->config.strict)
+		check_record(core, cq, (words[0] & ~INDEX_MASK) | (ci & INDEX_MASK));
 	count_arm(core, cq);
 	core->now_ns = vcx3_core_now_ns(core);
 	arm(core, cq, command, ci);

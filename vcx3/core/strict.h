@@ -29,7 +29,8 @@
 	X(rq_same_buffer, "a receive buffer that is posted must not be posted again (D.8)") \
 	X(cq_consumer_index, "set_ci must lie between the last set_ci and the producer (C.3)") \
 	X(cq_overrun, "a CQ must be larger than what may complete into it (C.3)") \
-	X(cq_arm_unknown, "an arm doorbell must name a CQ (C.4)")
+	X(cq_arm_unknown, "an arm doorbell must name a CQ (C.4)") \
+	X(cq_arm_record, "the arm record must say what the arm doorbell says, before it (C.4)")
 
 enum vcx3_rule_id {
 #define X(name, sentence) VCX3_STRICT_##name,

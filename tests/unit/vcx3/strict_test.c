@@ -159,6 +159,11 @@ test_queues(void)
 	vcx3_cq_arm(b.rig.core, 99, VCX3_ARM_NEXT, 0, 1);
 	expect(VCX3_STRICT_cq_arm_unknown, 0);
 	start();
+	rig_be32(b.cq.record + 4, 1u << 28 | VCX3_ARM_NEXT << 24);
+	vcx3_cq_arm(b.rig.core, 3, VCX3_ARM_NEXT, 0, 1);
+	vcx3_cq_arm(b.rig.core, 3, VCX3_ARM_NEXT, 0, 2); /* the record is of the one before */
+	expect(VCX3_STRICT_cq_arm_record, 0);
+	start();
 	rig_be32(b.cq.record, 5); /* nothing has completed yet */
 	rig_run(&b.rig);
 	expect(VCX3_STRICT_cq_consumer_index, 0);
