@@ -125,9 +125,8 @@ measure(struct pair *pair, const struct perf_options *options,
 	double cycles[NB_SIDES][options->rounds], ratio[options->rounds], twin[options->rounds];
 	unsigned int i, side;
 
-	*result = (struct perf_result){
-		.point = *point, .scenario = scenario, .fill = PERF_BURST_MAX,
-	};
+	*result = perf_result_at(options, scenario, point);
+	result->fill = PERF_BURST_MAX;
 	for (i = 0; i < options->rounds; i++) {
 		struct perf_round round[NB_SIDES];
 		int ret = run_rounds(pair, options, scenario, point, i, round, reason, size);

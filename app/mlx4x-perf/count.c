@@ -62,7 +62,7 @@ static int
 count_scenario(const struct perf_options *options, const struct perf_scenario *scenario,
 	const struct perf_point *point, struct perf_results *results, char *reason, size_t size)
 {
-	struct perf_result result = { .point = *point, .scenario = scenario };
+	struct perf_result result = perf_result_at(options, scenario, point);
 	int ret = count_driver(options, perf_ours(options), scenario, point,
 		&result.ours_instructions, reason, size);
 

@@ -82,7 +82,7 @@ static const struct option_entry table[] = {
 	{ "launcher", KIND_TEXT, "FILE", AT(launcher), 0, 0,
 	  "For compare and seeds: vcx3, looked for near the program unless told." },
 	{ "json", KIND_TEXT, "FILE", AT(json), 0, 0,
-	  "For compare, count and run: also write the results as JSON." },
+	  "For compare, count, run and seeds: also write the results as JSON." },
 	{ "help", KIND_SWITCH, NULL, AT(help), 0, 0, "Print this text." },
 };
 

@@ -38,6 +38,19 @@ perf_median(const double *values, unsigned int nb)
 	return quantile(values, nb, 0.5);
 }
 
+struct perf_result
+perf_result_at(const struct perf_options *options, const struct perf_scenario *scenario,
+	const struct perf_point *point)
+{
+	return (struct perf_result){
+		.point = *point,
+		.scenario = scenario,
+		.cold = options->cold || options->cold_data,
+		.cold_data = options->cold_data,
+		.no_huge = options->no_huge,
+	};
+}
+
 double
 perf_spread(const double *values, unsigned int nb)
 {
@@ -77,6 +90,9 @@ write_result(FILE *file, const struct perf_result *result)
 		"\"queues\": %u, \"flows\": %u, \"layout\": \"%s\", \"cqe_size\": %u",
 		result->scenario->name, at[PERF_FRAME], at[PERF_BURST], at[PERF_RING],
 		at[PERF_QUEUES], at[PERF_FLOWS], perf_layout_name[at[PERF_LAYOUT]], at[PERF_CQE]);
+	fprintf(file, ", \"caches\": \"%s\", \"pages\": \"%s\"", result->cold_data ?
+		"cold completions and packets" : result->cold ? "cold completions" : "hot",
+		result->no_huge ? "4 KiB" : "2 MiB");
 	write_number(file, "ours_cycles", result->ours_cycles);
 	write_number(file, "stock_cycles", result->stock_cycles);
 	write_number(file, "twin_cycles", result->twin_cycles);

@@ -5,6 +5,7 @@
 #ifndef MLX4X_PERF_RESULT_H
 #define MLX4X_PERF_RESULT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "options.h"
@@ -14,6 +15,9 @@ struct perf_scenario;
 struct perf_result {
 	struct perf_point point;
 	const struct perf_scenario *scenario;
+	bool cold;		/* completions, see struct perf_options */
+	bool cold_data;
+	bool no_huge;
 	double ours_cycles;	/* per packet, median of rounds */
 	double stock_cycles;	/* 0: not measured */
 	double twin_cycles;	/* of the native hook with the same logic; 0: none */
@@ -31,6 +35,10 @@ struct perf_results {
 	struct perf_result *list;
 	unsigned int nb;
 };
+
+/* A result without numbers, of a scenario at a point as the options have it measured. */
+struct perf_result perf_result_at(const struct perf_options *options,
+	const struct perf_scenario *scenario, const struct perf_point *point);
 
 double perf_median(const double *values, unsigned int nb);
 

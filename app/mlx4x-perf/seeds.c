@@ -19,6 +19,7 @@
 
 #include "child.h"
 #include "result.h"
+#include "work.h"
 
 #define MAX_ROUNDS 1001
 
@@ -108,6 +109,19 @@ cycles(enum place place, const char *scenario)
 	return probe_of(place, scenario)->median;
 }
 
+/* The point of a place, and the options that are its own. */
+static void
+go_to(enum place place, const struct perf_options *options, struct perf_options *here,
+	struct perf_point *point)
+{
+	perf_options_point(options, 0, point);
+	point->at[PERF_FRAME] = places[place].frame;
+	point->at[PERF_LAYOUT] = places[place].layout;
+	*here = *options;
+	here->cold_data = places[place].cold_data;
+	here->no_huge |= places[place].no_huge;
+}
+
 static int
 start_workers(struct perf_child *children, const struct perf_options *options, char *reason,
 	size_t size)
@@ -116,14 +130,10 @@ start_workers(struct perf_child *children, const struct perf_options *options, c
 	int ret = 0;
 
 	for (i = 0; ret == 0 && i < NB_PLACES; i++) {
-		struct perf_options here = *options;
+		struct perf_options here;
 		struct perf_point point;
 
-		perf_options_point(options, 0, &point);
-		point.at[PERF_FRAME] = places[i].frame;
-		point.at[PERF_LAYOUT] = places[i].layout;
-		here.cold_data = places[i].cold_data;
-		here.no_huge |= places[i].no_huge;
+		go_to(i, options, &here, &point);
 		ret = perf_child_start(&children[i], &here, perf_ours(options), &point, reason,
 			size);
 	}
@@ -248,6 +258,31 @@ print_sizes(void)
 		"rate\n", naive / gbit / 1e6, recycled / gbit / 1e6, naive / recycled);
 }
 
+/* All that the rows are computed from. */
+static int
+write_probes(const struct perf_options *options)
+{
+	struct perf_results results = { 0 };
+	unsigned int n;
+	int ret = 0;
+
+	for (n = 0; ret == 0 && n < RTE_DIM(probes); n++) {
+		struct perf_options here;
+		struct perf_result result;
+		struct perf_point point;
+
+		go_to(probes[n].place, options, &here, &point);
+		result = perf_result_at(&here, perf_scenario_find(probes[n].scenario), &point);
+		result.ours_cycles = probes[n].median;
+		result.spread = probes[n].spread;
+		ret = perf_results_add(&results, &result);
+	}
+	if (ret == 0)
+		ret = perf_results_write(&results, options->json);
+	perf_results_free(&results);
+	return ret;
+}
+
 int
 perf_seeds_main(const struct perf_options *options)
 {
@@ -274,5 +309,5 @@ perf_seeds_main(const struct perf_options *options)
 	print_touching();
 	print_copying();
 	print_sizes();
-	return EXIT_SUCCESS;
+	return options->json == NULL || write_probes(options) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -112,14 +112,13 @@ run_scenario(struct perf_work *work, const struct perf_options *options,
 	struct perf_results *results)
 {
 	double cycles[options->rounds];
-	struct perf_result result = {
-		.point = *point, .scenario = scenario, .fill = point->at[PERF_BURST],
-	};
+	struct perf_result result = perf_result_at(options, scenario, point);
 	struct perf_round round;
 	char reason[256] = "";
 	unsigned int i;
 	int ret = perf_work_begin(work, scenario, reason, sizeof(reason));
 
+	result.fill = point->at[PERF_BURST];
 	for (i = 0; ret == 0 && i < options->rounds; i++) {
 		ret = perf_work_round(work, scenario, point->at[PERF_BURST], options->packets,
 			&round, reason, sizeof(reason));
