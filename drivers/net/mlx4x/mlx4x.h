@@ -242,6 +242,7 @@ struct mlx4x_rxq {
 	uint8_t last_syndrome;		/* of the last completion with an error */
 	uint8_t last_vendor_err;
 	struct mlx4x_mr_range mr;	/* the region of the last buffer posted */
+	uint32_t mr_seq;		/* of the table when it was found */
 };
 static_assert(offsetof(struct mlx4x_rxq, wqes) == RTE_CACHE_LINE_MIN_SIZE,
 	"a burst without refill stays in the first cache line of the queue");

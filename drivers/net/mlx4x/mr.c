@@ -450,8 +450,9 @@ mlx4x_mr_pool_is_one_range(struct mlx4x_dev *dev, struct rte_mempool *mp,
 		range->lkey = rte_cpu_to_be_32(key->ibv->lkey);
 	}
 	pthread_mutex_unlock(&dev->mr_lock);
-	range->len = key == NULL ? 0 : end - range->start;
-	return key != NULL && one;
+	one &= key != NULL;
+	range->len = one ? end - range->start : 0;	/* several have no key in common */
+	return one;
 }
 
 struct memseg_walk {

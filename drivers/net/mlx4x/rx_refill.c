@@ -37,15 +37,22 @@ post_computed(struct mlx4x_rxq *rxq, uint32_t pos, uint32_t n)
 	return n;
 }
 
-/* True if the region of a buffer is known. */
+/*
+ * True if the region of a buffer is known. What was found last serves until the table changes:
+ * memory that was unmapped meanwhile may be back under another key.
+ */
 static bool
 find_region(struct mlx4x_rxq *rxq, uintptr_t addr, uint32_t len)
 {
-	uint32_t seq;
+	const struct mlx4x_mr_table *table = &rxq->port->dev->mr_table;
 
-	if (addr - rxq->mr.start < rxq->mr.len && len <= rxq->mr.len - (addr - rxq->mr.start))
+	if (likely(rxq->mr_seq == mlx4x_load_acquire(&table->seq)) &&
+	    addr - rxq->mr.start < rxq->mr.len && len <= rxq->mr.len - (addr - rxq->mr.start))
 		return true;
-	return mlx4x_mr_find(&rxq->port->dev->mr_table, addr, len, &rxq->mr, &seq);
+	if (mlx4x_mr_find(table, addr, len, &rxq->mr, &rxq->mr_seq))
+		return true;
+	rxq->mr.len = 0;
+	return false;
 }
 
 /* Writes the address of a buffer. False if its memory is not registered (now). */

@@ -120,15 +120,18 @@ fill_missing(struct burst *b, bool computed)
 	}
 }
 
-/* The page of descriptor ci is not needed: it is posted again. */
+/* The page of descriptor ci is not needed: it is posted again, where there is a place for it. */
 static __rte_always_inline void
 keep_page(struct burst *b, bool computed)
 {
 	struct mlx4x_rxq *rxq = b->rxq;
+	struct rte_mbuf *page = rxq->slots[b->ci & rxq->mask];
 
-	if (unlikely(b->missing != 0))
-		place(rxq, b->ci + rxq->mask + 1 - b->missing, rxq->slots[b->ci & rxq->mask],
-			computed);
+	if (likely(b->missing == 0) ||
+	    likely(place(rxq, b->ci + rxq->mask + 1 - b->missing, page, computed)))
+		return;
+	rte_mbuf_raw_free(page);
+	b->missing++;
 }
 
 /* The page of descriptor ci has left: another one takes its place. */
