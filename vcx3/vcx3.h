@@ -4,8 +4,8 @@
 
 /**
  * @file
- * For tests and benchmarks that run below the vcx3 launcher: move the virtual card and read its
- * counters from inside the program.
+ * For tests and benchmarks that run below the vcx3 launcher: move the virtual card, read its
+ * counters and see what is posted to it, from inside the program.
  *
  * Nothing has to be linked: the functions are looked up in the running program, so the same
  * binary works on a real card, where vcx3_step() moves nothing and there are no counters.
@@ -62,6 +62,24 @@ vcx3_counters_text(char *buffer, size_t size)
 
 	*(void **)&counters = dlsym(RTLD_DEFAULT, "vcx3_api_counters");
 	return counters != NULL ? counters(buffer, size) : 0;
+}
+
+/**
+ * The receive buffers that the program has posted and the card has not taken yet, segment by
+ * segment, in the order of each ring.
+ *
+ * @param[out] addresses
+ *   Those of the first max segments, as the program wrote them.
+ * @return
+ *   The number of segments, also when it exceeds max; 0 when there is no virtual card.
+ */
+static inline size_t
+vcx3_posted(uint64_t *addresses, size_t max)
+{
+	size_t (*posted)(uint64_t *addresses, size_t max);
+
+	*(void **)&posted = dlsym(RTLD_DEFAULT, "vcx3_api_posted");
+	return posted != NULL ? posted(addresses, max) : 0;
 }
 
 #endif /* VCX3_H */

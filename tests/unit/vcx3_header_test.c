@@ -13,5 +13,6 @@ main(void)
 	CHECK(!vcx3_present(), "no card below a unit test");
 	CHECK(vcx3_step(10) == 0, "nothing moves");
 	CHECK(vcx3_counters_text(text, sizeof(text)) == 0 && text[0] == 'u', "no counters: %s", text);
+	CHECK(vcx3_posted(NULL, 0) == 0, "nothing is posted");
 	return check_status();
 }

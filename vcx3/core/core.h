@@ -10,6 +10,7 @@
 #define VCX3_CORE_CORE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "memory.h"
@@ -68,6 +69,16 @@ void vcx3_core_reset(struct vcx3_core *core);
  * @return the number of frames moved and events fired; 0 = nothing to do now.
  */
 unsigned int vcx3_core_run(struct vcx3_core *core);
+
+/**
+ * The receive buffers that software has posted and the device has not taken, segment by segment,
+ * in the order of each ring. Shared receive queues are left out.
+ *
+ * @param[out] addresses
+ *   Those of the first max segments, as they stand in the WQEs.
+ * @return the number of segments, also when it exceeds max.
+ */
+size_t vcx3_core_posted(struct vcx3_core *core, uint64_t *addresses, size_t max);
 
 /** Tells the core that translations of its memory have become void. */
 void vcx3_core_memory_changed(struct vcx3_core *core);

@@ -303,6 +303,37 @@ vcx3_rq_deliver(struct vcx3_core *core, struct vcx3_qp *qp, const uint8_t *data,
 	return VCX3_DELIVERED;
 }
 
+/* Appends the addresses of one ring. */
+static size_t
+list_posted(struct vcx3_core *core, struct vcx3_qp *qp, uint64_t *addresses, size_t max, size_t nb)
+{
+	read_record(core, qp);
+	for (uint32_t index = qp->rq.head; index != qp->rq.posted; index++) {
+		const uint8_t *wqe = wqe_at(core, qp, index);
+
+		for (uint32_t i = 0; wqe != NULL && i < 1u << qp->rq.log_stride; i += VCX3_SEGMENT) {
+			if (vcx3_load_be32(wqe + i + 4) == VCX3_INVALID_LKEY)
+				continue;
+			if (nb < max)
+				addresses[nb] = vcx3_load_be64(wqe + i + 8);
+			nb++;
+		}
+	}
+	return nb;
+}
+
+size_t
+vcx3_core_posted(struct vcx3_core *core, uint64_t *addresses, size_t max)
+{
+	size_t nb = 0;
+
+	for (struct vcx3_qp *qp = core->live_qps; qp != NULL; qp = qp->next) {
+		if (vcx3_rq_can_receive(qp) && qp->rq.count > 0)
+			nb = list_posted(core, qp, addresses, max, nb);
+	}
+	return nb;
+}
+
 /* Ends what is posted to a QP in error. An SRQ's WQEs are not the QP's. */
 unsigned int
 vcx3_rq_flush(struct vcx3_core *core, struct vcx3_qp *qp)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What vcx3.h finds with dlsym: stepping and counters from inside the program. */
+/* What vcx3.h finds with dlsym: stepping, counters and posted buffers from inside the program. */
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -12,6 +12,7 @@
 
 uint64_t vcx3_api_step(unsigned int slices);
 size_t vcx3_api_counters(char *buffer, size_t size);
+size_t vcx3_api_posted(uint64_t *addresses, size_t max);
 
 EXPORT uint64_t
 vcx3_api_step(unsigned int slices)
@@ -44,4 +45,18 @@ vcx3_api_counters(char *buffer, size_t size)
 	}
 	free(text);
 	return length;
+}
+
+EXPORT size_t
+vcx3_api_posted(uint64_t *addresses, size_t max)
+{
+	struct uv_card *card = uv_card();
+	size_t nb;
+
+	if (card == NULL || card->core == NULL)
+		return 0;
+	uv_lock(card);
+	nb = vcx3_core_posted(card->core, addresses, max);
+	uv_unlock(card);
+	return nb;
 }

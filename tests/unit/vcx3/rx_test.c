@@ -419,6 +419,30 @@ test_timestamp(void)
 	teardown();
 }
 
+/* What software has posted, in order, until it is taken. */
+static void
+test_posted(void)
+{
+	uint64_t addresses[4];
+	struct frame frame;
+	unsigned int i;
+
+	setup(VCX3_CX3, NULL, NULL);
+	CHECK_EQUAL(vcx3_core_posted(b.rig.core, addresses, 4), 0);
+	for (i = 0; i < 3; i++)
+		rig_post_recv(&b.qp, b.rig.lkey, b.buffer + i * 512, 512);
+	addresses[2] = 7;
+	CHECK_EQUAL(vcx3_core_posted(b.rig.core, addresses, 2), 3);
+	CHECK_EQUAL(addresses[2], 7);
+	frame_make(&frame, &(struct frame_spec){ .payload = 50 });
+	rig_push(&b.rig, 1, frame.bytes, frame.len, 0);
+	rig_run(&b.rig);
+	CHECK_EQUAL(vcx3_core_posted(b.rig.core, addresses, 4), 2);
+	for (i = 0; i < 2; i++)
+		CHECK_EQUAL(addresses[i], (uintptr_t)b.buffer + (i + 1) * 512);
+	teardown();
+}
+
 int
 main(void)
 {
@@ -432,5 +456,6 @@ main(void)
 	test_drops();
 	test_flow_cache();
 	test_timestamp();
+	test_posted();
 	return 0;
 }
