@@ -19,15 +19,13 @@
 #include <rte_launch.h>
 #include <rte_lcore.h>
 
-#include <page_pool.h>
 #include <rte_pmd_mlx4x.h>
 
-#include "self_port.h"
-#include "vcx3.h"
+#include "xdp_port.h"
 
 #define MILLION 1000000
 #define WARM_UP 10000
-#define BURST 64
+#define LOAD_BURST 64
 #define NB_QUEUES 4
 #define NB_REPLACES 1000
 #define NB_OBJECTS 100
@@ -66,7 +64,7 @@ costs_now(void)
 static int
 receive(uint64_t nb)
 {
-	struct rte_mbuf *pkts[BURST];
+	struct rte_mbuf *pkts[LOAD_BURST];
 	uint64_t idle = 0, seen = 0, now;
 
 	while (port_xstat(PORT, "rx_xdp_packets") < nb) {
@@ -74,7 +72,7 @@ receive(uint64_t nb)
 
 		for (i = 0; i < 256; i++) {
 			vcx3_step(16);
-			CHECK(rte_eth_rx_burst(PORT, 0, pkts, BURST) == 0);
+			CHECK(rte_eth_rx_burst(PORT, 0, pkts, LOAD_BURST) == 0);
 		}
 		now = port_xstat(PORT, "rx_xdp_packets");
 		idle = now == seen ? idle + 1 : 0;
@@ -140,23 +138,6 @@ test_send(void)
 	return 0;
 }
 
-/* The queue pair whose doorbell was rung: only that of XDP_TX sends. */
-static long
-sending_qp(void)
-{
-	static char text[65536];
-	long doorbells = 0, qpn = -1;
-	const char *at = text;
-
-	vcx3_counters_text(text, sizeof(text));
-	while (doorbells == 0 && (at = strstr(at, "\"qpn\": ")) != NULL) {
-		qpn = atol(at + strlen("\"qpn\": "));
-		at = strstr(at, "\"doorbells\": ");
-		doorbells = at == NULL ? -1 : atol(at + strlen("\"doorbells\": "));
-	}
-	return doorbells > 0 ? qpn : -1;
-}
-
 /* Row 65: what does not fit the ring is lost and counted, and its page stays. */
 static int
 test_full(void)
@@ -204,11 +185,11 @@ judge(struct xdpvm_buff *buff)
 static int
 poll_queue(void *queue)
 {
-	struct rte_mbuf *pkts[BURST];
+	struct rte_mbuf *pkts[LOAD_BURST];
 	uint16_t n;
 
 	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
-		n = rte_eth_rx_burst(PORT, (uintptr_t)queue, pkts, BURST);
+		n = rte_eth_rx_burst(PORT, (uintptr_t)queue, pkts, LOAD_BURST);
 		rte_pktmbuf_free_bulk(pkts, n);
 		if (n == 0)
 			sched_yield();
@@ -385,7 +366,7 @@ int
 main(int argc, char **argv)
 {
 	struct self_test test = { .run = run };
-	int i, used = self_init(argc, argv);
+	int i, used = xdp_port_init(argc, argv);
 
 	if (used < 0 || argc - used < 2)
 		return 1;

@@ -20,11 +20,10 @@
 #include <page_pool.h>
 #include <rte_pmd_mlx4x.h>
 
-#include "self_port.h"
-#include "vcx3.h"
+#include "xdp_port.h"
 
-#define HEADROOM 256
-#define BURST 32
+
+#define NB_OF_PAGES 2
 
 /* What the hook does with each frame, and what it saw of the last one. */
 static struct {
@@ -63,47 +62,6 @@ hook_does(uint64_t action)
 	hook.action = action;
 }
 
-/* Until the card has nothing to do. */
-static void
-settle(void)
-{
-	while (vcx3_step(64) != 0)
-		;
-}
-
-/* Polls until nothing comes; frees what comes and returns how many. */
-static unsigned int
-poll_all(void)
-{
-	struct rte_mbuf *pkts[BURST];
-	unsigned int nb = 0, idle = 0;
-	uint16_t n;
-
-	while (idle < 3) {
-		settle();
-		n = rte_eth_rx_burst(PORT, 0, pkts, BURST);
-		rte_pktmbuf_free_bulk(pkts, n);
-		nb += n;
-		idle = n == 0 ? idle + 1 : 0;
-	}
-	return nb;
-}
-
-/* Sends frames, and lets the port receive them; how many the application got. */
-static unsigned int
-pass_frames(unsigned int nb)
-{
-	unsigned int i, got = 0;
-
-	for (i = 0; i < nb; i++) {
-		if (!send_frame(new_frame(i)))
-			return UINT32_MAX;
-		if (i % BURST == BURST - 1)
-			got += poll_all();
-	}
-	return got + poll_all();
-}
-
 static int
 start_with(uint64_t action)
 {
@@ -123,7 +81,10 @@ end(int result)
 	return result;
 }
 
-/* The frame lies behind the full headroom of one of the places that the pool has in a page. */
+/*
+ * The frame lies behind the full headroom of, where pages are not shared, one of the places that
+ * the pool has in a page.
+ */
 static bool
 is_in_place(void)
 {
@@ -132,6 +93,8 @@ is_in_place(void)
 
 	if (page_pool_geometry_get(pool, &geometry) != 0 || hook.headroom != HEADROOM)
 		return false;
+	if (geometry.layout.objs_per_block > 1)
+		return true;
 	moved = hook.page_offset - HEADROOM - geometry.buf_offset;
 	lines = moved / RTE_CACHE_LINE_SIZE;
 	return moved == lines * RTE_CACHE_LINE_SIZE && lines < geometry.layout.nb_colours;
@@ -141,13 +104,16 @@ static int
 row1_body(void)
 {
 	uintptr_t seen[RING];
+	uint64_t posted[RING];
 	unsigned int i, j;
 
 	CHECK(start_with(XDP_DROP) == 0);
+	CHECK(vcx3_posted(posted, RING) == RING);
 	for (i = 0; i < RING; i++) {
 		CHECK(pass_frames(1) == 0);
 		seen[i] = hook.data & ~(uintptr_t)(PAGE_POOL_PAGE_SIZE - 1);
 		CHECK(is_in_place() && hook.len == FRAME && hook.arg == &hook);
+		CHECK(posted[i] == hook.data);
 		for (j = 0; j < i; j++)
 			CHECK(seen[j] != seen[i]);
 	}
@@ -204,19 +170,8 @@ row7_body(void)
 static int
 test_row7_mtu(void)
 {
-	int socket = rte_eth_dev_socket_id(PORT), result;
-	struct rte_mempool *usual = pool;
-
-	pool = rte_pktmbuf_pool_create_by_ops("whole pages", 1023, 0, 0,
-		PAGE_POOL_PAGE_SIZE - 192, SOCKET_ID_ANY, PAGE_POOL_OPS);
-	CHECK(pool != NULL);
-	result = end(row7_body());
-	rte_eth_dev_stop(PORT);
-	rte_eth_dev_set_mtu(PORT, 1500);
-	rte_eth_rx_queue_setup(PORT, 0, RING, socket, NULL, usual);
-	rte_mempool_free(pool);
-	pool = usual;
-	return result;
+	return with_pool(rte_pktmbuf_pool_create_by_ops("whole pages", 1023, 0, 0,
+		PAGE_POOL_PAGE_SIZE - 192, SOCKET_ID_ANY, PAGE_POOL_OPS), row7_body);
 }
 
 static int
@@ -717,6 +672,7 @@ test_row72_loopback(void)
 int
 main(int argc, char **argv)
 {
+	/* The first NB_OF_PAGES are about pages; the others also hold where blocks are shared. */
 	static const struct self_test tests[] = {
 		{ "row1_page_per_packet", test_row1_page_per_packet },
 		{ "row7_mtu", test_row7_mtu },
@@ -733,7 +689,7 @@ main(int argc, char **argv)
 		{ "send_error", test_send_error },
 	};
 	static const struct self_test vf_test = { "row72_loopback", test_row72_loopback };
-	int used = self_init(argc, argv);
+	int used = xdp_port_init(argc, argv);
 	const char *only = used >= 0 && argc - used > 1 ? argv[used + 1] : NULL;
 
 	if (used < 0)
@@ -742,5 +698,7 @@ main(int argc, char **argv)
 		return test_unplug() != 0;
 	if (only != NULL && strcmp(only, "loopback") == 0)
 		return self_run(&vf_test, 1, NULL);
+	if (only != NULL && strcmp(only, "any_layout") == 0)
+		return self_run(tests + NB_OF_PAGES, RTE_DIM(tests) - NB_OF_PAGES, NULL);
 	return self_run(tests, RTE_DIM(tests), only);
 }

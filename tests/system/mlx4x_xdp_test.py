@@ -48,28 +48,28 @@ def test_loopback_of_a_virtual_function(bed):
     run_program(bed, "mlx4x_xdp_test", [*SELF, "--device", "vf"], words=["loopback"])
 
 
-def test_a_million_drops(bed):
-    """Rows 3, 9: nothing is allocated or mapped."""
+def test_row3_row9_a_million_drops(bed):
+    """Nothing is allocated or mapped."""
     card = run_program(bed, "mlx4x_xdp_load_test", LOAD, PAGE_POOL, ["drop"])
     device = card.final_counters()["device"]
     check_equal(device["deregistrations"], device["registrations"], "row 9: all mappings undone")
 
 
-def test_a_million_sent_back(bed):
-    """Rows 64, 66: nothing is allocated or mapped, one doorbell for many frames."""
+def test_row64_row66_a_million_sent_back(bed):
+    """Nothing is allocated or mapped, one doorbell for many frames."""
     run_program(bed, "mlx4x_xdp_load_test", LOAD, PAGE_POOL, ["send"])
 
 
-def test_full_ring(bed):
-    """Row 65."""
+def test_row65_full_ring(bed):
+    """What does not fit is counted, and its page stays."""
     run_program(bed, "mlx4x_xdp_load_test", LOAD, PAGE_POOL, ["full"])
 
 
 FIVE_LCORES = ("--lcores", "0@0,1@0,2@1,3@0,4@1")
 
 
-def test_replace_under_load(bed):
-    """Row 6: a thousand times, on four queues."""
+def test_row6_replace_under_load(bed):
+    """A thousand times, on four queues."""
     run_program(bed, "mlx4x_xdp_load_test", ["--ports", "1", "--wire", GENERATOR + ",rate=200000"],
                 PAGE_POOL, ["replace"], FIVE_LCORES)
 

@@ -40,13 +40,20 @@ self_init(int argc, char **argv)
 }
 
 int
-self_start(const struct rte_eth_conf *conf)
+self_configure(const struct rte_eth_conf *conf)
 {
 	int socket = rte_eth_dev_socket_id(PORT);
 
 	CHECK(rte_eth_dev_configure(PORT, 1, 1, conf) == 0);
 	CHECK(rte_eth_rx_queue_setup(PORT, 0, RING, socket, NULL, pool) == 0);
 	CHECK(rte_eth_tx_queue_setup(PORT, 0, RING, socket, NULL) == 0);
+	return 0;
+}
+
+int
+self_start(const struct rte_eth_conf *conf)
+{
+	CHECK(self_configure(conf) == 0);
 	CHECK(rte_eth_dev_start(PORT) == 0);
 	return 0;
 }
@@ -167,7 +174,7 @@ send_errors(void)
 	return stats.oerrors;
 }
 
-#define MAX_XSTATS 512
+#define MAX_XSTATS 1024
 
 uint64_t
 port_xstat(uint16_t port, const char *name)
@@ -185,30 +192,52 @@ port_xstat(uint16_t port, const char *name)
 	return UINT64_MAX;
 }
 
+/* The sum of counters of a port ("rx_") or of a queue ("rx_q0_"). */
 static uint64_t
-sum_of(uint16_t port, const char *const *names, unsigned int nb)
+sum_of(uint16_t port, const char *prefix, const char *const *names, unsigned int nb)
 {
+	char name[RTE_ETH_XSTATS_NAME_SIZE];
 	uint64_t sum = 0;
 	unsigned int i;
 
-	for (i = 0; i < nb; i++)
-		sum += port_xstat(port, names[i]);
+	for (i = 0; i < nb; i++) {
+		snprintf(name, sizeof(name), "%s%s", prefix, names[i]);
+		sum += port_xstat(port, name);
+	}
 	return sum;
+}
+
+static bool
+adds_up(uint16_t port, const char *prefix)
+{
+	static const char *const packets[] = { "xdp_packets" };
+	static const char *const fail[] = { "xdp_redirect_fail" };
+	static const char *const verdicts[] = {
+		"xdp_pass", "xdp_drop", "xdp_aborted", "xdp_tx", "xdp_tx_full", "xdp_redirect",
+		"xdp_redirect_fail",
+	};
+	static const char *const reasons[] = {
+		"xdp_redirect_unknown", "xdp_redirect_full", "xdp_redirect_too_long",
+	};
+
+	return sum_of(port, prefix, packets, 1) ==
+			sum_of(port, prefix, verdicts, RTE_DIM(verdicts)) &&
+		sum_of(port, prefix, fail, 1) == sum_of(port, prefix, reasons, RTE_DIM(reasons));
 }
 
 bool
 verdicts_add_up(uint16_t port)
 {
-	static const char *const verdicts[] = {
-		"rx_xdp_pass", "rx_xdp_drop", "rx_xdp_aborted", "rx_xdp_tx", "rx_xdp_tx_full",
-		"rx_xdp_redirect", "rx_xdp_redirect_fail",
-	};
-	static const char *const reasons[] = {
-		"rx_xdp_redirect_unknown", "rx_xdp_redirect_full", "rx_xdp_redirect_too_long",
-	};
+	struct rte_eth_dev_info info;
+	char prefix[16];
+	bool ok = adds_up(port, "rx_") && rte_eth_dev_info_get(port, &info) == 0;
+	uint16_t i;
 
-	return port_xstat(port, "rx_xdp_packets") == sum_of(port, verdicts, RTE_DIM(verdicts)) &&
-		port_xstat(port, "rx_xdp_redirect_fail") == sum_of(port, reasons, RTE_DIM(reasons));
+	for (i = 0; ok && i < info.nb_rx_queues; i++) {
+		snprintf(prefix, sizeof(prefix), "rx_q%u_", i);
+		ok = adds_up(port, prefix);
+	}
+	return ok;
 }
 
 /* The path of the socket is what the test was given in CARD_CONTROL. */
@@ -279,6 +308,10 @@ run_one(const struct self_test *test)
 	result = test->run();
 	if (rte_eth_dev_stop(PORT) != 0)
 		result = -1;
+	if (result == 0 && !verdicts_add_up(PORT)) {
+		printf("%s: received is not the sum of all verdicts\n", test->name);
+		result = -1;
+	}
 	if (result == 0 && rte_mempool_in_use_count(pool) != 0) {
 		printf("%s: %u mbufs are lost\n", test->name, rte_mempool_in_use_count(pool));
 		result = -1;

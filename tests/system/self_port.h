@@ -55,7 +55,8 @@ int self_run(const struct self_test *tests, unsigned int nb, const char *only);
 /* A whole program: self_init(), then self_run() of all tests or of the one that is named. */
 int self_main(int argc, char **argv, const struct self_test *tests, unsigned int nb);
 
-/* Configures queue 0 of both directions and starts the port. */
+/* Configures queue 0 of both directions, and starts the port. */
+int self_configure(const struct rte_eth_conf *conf);
 int self_start(const struct rte_eth_conf *conf);
 
 void write_frame(struct rte_mbuf *mbuf, uint16_t number);
@@ -79,7 +80,10 @@ uint64_t send_errors(void);
 /* An extended statistic of a port, UINT64_MAX if there is none of that name. */
 uint64_t port_xstat(uint16_t port, const char *name);
 
-/* Frames that met a program = sum of all verdicts, and failed redirects = their reasons. */
+/*
+ * For a port and each of its queues: frames that met a program = sum of all verdicts, and failed
+ * redirects = their reasons.
+ */
 bool verdicts_add_up(uint16_t port);
 
 /* A request to the control socket of the card, as `vcx3 ctl`; true if it says ok. */
