@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -20,7 +21,7 @@ struct formatter {
 	size_t used;		/* bytes that would have been written so far */
 	const uint64_t *args;
 	uint32_t n_args;
-	bool follow;
+	enum xdpvm_format_pointers pointers;
 };
 
 static void
@@ -44,6 +45,24 @@ read_safely(void *to, uint64_t address, size_t size)
 	return n > 0 ? (size_t)n : 0;
 }
 
+static void
+put_hex(struct formatter *f, uint64_t value)
+{
+	char text[32];
+
+	put_text(f, text, snprintf(text, sizeof(text), "%016llx", (unsigned long long)value));
+}
+
+/* A pointer that is not to be followed. */
+static int
+put_value(struct formatter *f, uint64_t address)
+{
+	if (f->pointers == XDPVM_FORMAT_REFUSE)
+		return -EINVAL;
+	put_hex(f, address);
+	return 0;
+}
+
 static int
 put_string(struct formatter *f, const char *spec, uint64_t address)
 {
@@ -51,8 +70,8 @@ put_string(struct formatter *f, const char *spec, uint64_t address)
 	size_t first = MAX_TEXT - address % MAX_TEXT;	/* does not cross into a second page */
 	int n;
 
-	if (!f->follow)
-		return -EINVAL;
+	if (f->pointers != XDPVM_FORMAT_FOLLOW)
+		return put_value(f, address);
 	if (read_safely(string, address, first) == first && memchr(string, 0, first) == NULL)
 		read_safely(string + first, address + first, MAX_TEXT - first);
 	string[MAX_TEXT - 1] = '\0';
@@ -69,10 +88,12 @@ put_address(struct formatter *f, uint64_t address)
 	uint8_t bytes[16] = { 0 };
 	char text[INET6_ADDRSTRLEN];
 
-	if (!f->follow || (f->at[2] != '4' && !six))
+	if (f->at[2] != '4' && !six)
 		return -EINVAL;
-	read_safely(bytes, address, six ? 16 : 4);
 	f->at += 2;
+	if (f->pointers != XDPVM_FORMAT_FOLLOW)
+		return put_value(f, address);
+	read_safely(bytes, address, six ? 16 : 4);
 	if (!six) {
 		snprintf(text, sizeof(text), dotted ? "%u.%u.%u.%u" : "%03u.%03u.%03u.%03u",
 			 bytes[0], bytes[1], bytes[2], bytes[3]);
@@ -90,7 +111,7 @@ put_address(struct formatter *f, uint64_t address)
 static int
 put_pointer(struct formatter *f, uint64_t value)
 {
-	char next = f->at[1], text[32];
+	char next = f->at[1];
 
 	if (next == 'i' || next == 'I')
 		return put_address(f, value);
@@ -98,8 +119,7 @@ put_pointer(struct formatter *f, uint64_t value)
 		f->at++;
 	else if (next != '\0' && !isspace((unsigned char)next) && !ispunct((unsigned char)next))
 		return -EINVAL;
-	snprintf(text, sizeof(text), "%016llx", (unsigned long long)value);
-	put_text(f, text, strlen(text));
+	put_hex(f, value);
 	return 0;
 }
 
@@ -187,11 +207,12 @@ is_text(const char *format)
 
 int
 xdpvm_format(char *out, size_t size, const char *format, uint32_t format_size,
-	     const uint64_t *args, uint32_t n_args, bool follow)
+	     const uint64_t *args, uint32_t n_args,
+	     enum xdpvm_format_pointers pointers)
 {
 	struct formatter f = {
 		.at = format, .out = out, .size = size, .args = args, .n_args = n_args,
-		.follow = follow,
+		.pointers = pointers,
 	};
 
 	if (memchr(format, 0, format_size) == NULL || !is_text(format))

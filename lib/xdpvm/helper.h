@@ -34,8 +34,7 @@ enum xdpvm_arg {
 	XDPVM_ARG_MEM_OUT,		/* writable bytes, their number is the next argument */
 	XDPVM_ARG_SIZE,			/* > 0 */
 	XDPVM_ARG_SIZE_OR_ZERO,
-	XDPVM_ARG_U32_OUT,		/* four initialised and writable bytes */
-	XDPVM_ARG_U64_OUT,		/* eight writable bytes, 8-byte aligned */
+	XDPVM_ARG_U32_OUT,		/* four initialised and writable bytes, 4-byte aligned */
 	XDPVM_ARG_STRING,		/* NUL-terminated in a frozen read-only map */
 	XDPVM_ARG_FUNCTION,		/* a subprogram: callback */
 	XDPVM_ARG_STACK_OR_NULL,	/* callback context */
@@ -59,6 +58,7 @@ enum xdpvm_ret {
 struct xdpvm_helper {
 	const char *name;	/* as in enum bpf_func_id, without BPF_FUNC_ */
 	xdpvm_helper_fn fn;
+	xdpvm_helper_fn proven_fn;	/* instead of fn in programs that the prover let pass, or NULL */
 	const char *since;	/* first Linux version whose XDP programs may call it */
 	uint8_t args[5];	/* enum xdpvm_arg */
 	uint8_t ret;		/* enum xdpvm_ret */
@@ -68,6 +68,10 @@ struct xdpvm_helper {
 
 /* By BPF_FUNC_* number; NULL when XDP programs may not call it or it is not implemented. */
 const struct xdpvm_helper *xdpvm_helper_get(uint32_t id);
+
+/* What a program calls for a number that xdpvm_helper_get() knows. */
+struct xdpvm_prog;
+xdpvm_helper_fn xdpvm_helper_entry(const struct xdpvm_prog *prog, uint32_t id);
 
 /* The name of any BPF_FUNC_* number, for messages; "unknown" beyond the list. */
 const char *xdpvm_helper_name(uint32_t id);
@@ -145,6 +149,8 @@ XDPVM_HELPER(spin_unlock);
 /* trace.c */
 XDPVM_HELPER(trace_printk);
 XDPVM_HELPER(trace_vprintk);
+XDPVM_HELPER(trace_printk_proven);
+XDPVM_HELPER(trace_vprintk_proven);
 XDPVM_HELPER(snprintf);
 
 /* helper_misc.c */

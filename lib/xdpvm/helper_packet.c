@@ -79,7 +79,7 @@ XDPVM_HELPER(xdp_load_bytes)
 	int ret = packet_has(xdp, r2, r4);
 
 	if (ret == 0)
-		memcpy(xdpvm_arg_pointer(r3), xdp->data + (uint32_t)r2, (uint32_t)r4);
+		memmove(xdpvm_arg_pointer(r3), xdp->data + (uint32_t)r2, (uint32_t)r4);
 	return ret;
 }
 

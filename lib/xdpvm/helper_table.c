@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Helpers by number, with the contract that Linux gives each. One entry a helper. */
 #include "helper.h"
+#include "program.h"
 
 static const struct xdpvm_helper helpers[] = {
 	[BPF_FUNC_map_lookup_elem] = {
@@ -136,11 +137,13 @@ static const struct xdpvm_helper helpers[] = {
 	[BPF_FUNC_trace_printk] = {
 		/* R3 to R5 are printed as they are, set or not, as in Linux. */
 		.name = "trace_printk", .since = "4.8", .fn = xdpvm_help_trace_printk,
+		.proven_fn = xdpvm_help_trace_printk_proven,
 		.args = { XDPVM_ARG_MEM, XDPVM_ARG_SIZE },
 		.ret = XDPVM_RET_INTEGER,
 	},
 	[BPF_FUNC_trace_vprintk] = {
 		.name = "trace_vprintk", .since = "5.16", .fn = xdpvm_help_trace_vprintk,
+		.proven_fn = xdpvm_help_trace_vprintk_proven,
 		.args = { XDPVM_ARG_MEM, XDPVM_ARG_SIZE, XDPVM_ARG_MEM_OR_NULL,
 			  XDPVM_ARG_SIZE_OR_ZERO },
 		.ret = XDPVM_RET_INTEGER,
@@ -219,6 +222,14 @@ xdpvm_helper_get(uint32_t id)
 	if (id >= sizeof(helpers) / sizeof(helpers[0]) || helpers[id].name == NULL)
 		return NULL;
 	return &helpers[id];
+}
+
+xdpvm_helper_fn
+xdpvm_helper_entry(const struct xdpvm_prog *prog, uint32_t id)
+{
+	const struct xdpvm_helper *helper = &helpers[id];
+
+	return prog->proven && helper->proven_fn != NULL ? helper->proven_fn : helper->fn;
 }
 
 #define HELPER_NAME(name) #name

@@ -37,7 +37,8 @@ call_helper(struct function *function, const struct bpf_insn *insn)
 {
 	uint64_t *r = function->regs;
 
-	r[0] = xdpvm_helper_get(insn->imm)->fn(r[1], r[2], r[3], r[4], r[5], function->buff);
+	r[0] = xdpvm_helper_entry(function->frame.prog, insn->imm)(r[1], r[2], r[3], r[4], r[5],
+								   function->buff);
 }
 
 /* The program that a tail call goes to, or NULL: then the call falls through. */
@@ -219,6 +220,6 @@ xdpvm_interp_callback(struct xdpvm_buff *buff, uint64_t callback, uint64_t r1, u
 	frame.depth++;
 	if (frame.prog->checked && !xdpvm_burn_fuel(buff))
 		*frame.aborted = true;
-	/* After the end of the run a helper may go on calling: nothing happens any more. */
-	return run_function(frame, buff, subprog, args);
+	/* Not 0 once the run has ended: no helper calls again. */
+	return *frame.aborted ? 1 : run_function(frame, buff, subprog, args);
 }

@@ -40,6 +40,8 @@ xdpvm_check_passes(struct xdpvm_buff *buff, const struct bpf_insn *insn, uint8_t
 		return lies_within(address, access_size(insn), buff->data, buff->data_end);
 	case XDPVM_CHECK_META:
 		return lies_within(address, access_size(insn), buff->data_meta, buff->data);
+	case XDPVM_CHECK_ALIGNED:
+		return address % access_size(insn) == 0;
 	default:
 		return xdpvm_burn_fuel(buff);
 	}

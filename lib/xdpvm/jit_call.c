@@ -9,7 +9,7 @@ emit_helper_call(struct jit *jit, const struct bpf_insn *insn)
 {
 	/* R1 to R5 are where C has its first five arguments; the sixth is the buffer. */
 	emit_mov(jit, true, R9, BUFF);
-	emit_call(jit, (uintptr_t)xdpvm_helper_get(insn->imm)->fn);
+	emit_call(jit, (uintptr_t)xdpvm_helper_entry(jit->prog, insn->imm));
 }
 
 static void

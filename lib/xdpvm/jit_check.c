@@ -42,6 +42,19 @@ emit_range_check(struct jit *jit, const struct bpf_insn *insn, int32_t start, in
 	emit_abort_if(jit, CC_A);
 }
 
+static void
+emit_alignment_check(struct jit *jit, const struct bpf_insn *insn)
+{
+	emit_rex(jit, true, R10, dst_of(insn), false);
+	emit(jit, 0x8d);	/* lea r10, [base + off] */
+	emit_modrm_mem(jit, R10, dst_of(insn), insn->off);
+	emit_rex(jit, false, 0, R10, false);
+	emit(jit, 0xf6);	/* test r10b, size - 1: /0 */
+	emit_modrm_reg(jit, 0, R10);
+	emit(jit, access_size(insn) - 1);
+	emit_abort_if(jit, CC_NE);
+}
+
 void
 xdpvm_jit_burn_fuel(struct jit *jit)
 {
@@ -62,6 +75,9 @@ xdpvm_jit_check(struct jit *jit, uint32_t i)
 	case XDPVM_CHECK_META:
 		emit_range_check(jit, insn, offsetof(struct xdpvm_buff, data_meta),
 				 offsetof(struct xdpvm_buff, data));
+		break;
+	case XDPVM_CHECK_ALIGNED:
+		emit_alignment_check(jit, insn);
 		break;
 	case XDPVM_CHECK_FUEL:
 		xdpvm_jit_burn_fuel(jit);

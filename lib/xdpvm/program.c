@@ -106,6 +106,7 @@ xdpvm_prog_prepare(struct xdpvm_prog *prog)
 		ret = xdpvm_link(prog);
 	if (ret == 0 && prog->object->verify == XDPVM_VERIFY_INTERNAL)
 		ret = xdpvm_prove(prog);
+	prog->proven = prog->object->verify == XDPVM_VERIFY_INTERNAL;
 	if (ret == 0)
 		ret = xdpvm_analyse(prog);
 	if (ret == 0 && xdpvm_jit_wanted(prog))

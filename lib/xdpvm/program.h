@@ -27,6 +27,7 @@ enum xdpvm_check {
 	XDPVM_CHECK_NONE,
 	XDPVM_CHECK_PACKET,	/* the access is inside [data, data_end) */
 	XDPVM_CHECK_META,	/* the access is inside [data_meta, data) */
+	XDPVM_CHECK_ALIGNED,	/* an atomic operation does not cross into another cache line */
 	XDPVM_CHECK_FUEL,	/* a jump that closes a loop: burns one unit of fuel */
 };
 
@@ -100,6 +101,7 @@ struct xdpvm_prog {
 	struct xdpvm_line *lines;
 	uint32_t n_lines;
 	bool uses_tail_calls;
+	bool proven;		/* by prove.c: no kernel looked at it */
 	bool checked;		/* some instruction or callback has a check */
 
 	void *code;		/* native code, read and execute only */

@@ -11,8 +11,7 @@
  * - helpers get what their contract (helper.h) asks for;
  * - a run ends: every jump that closes a loop and every callback burns fuel.
  * It does not promise that addresses stay secret: a program may write a pointer into a packet, as
- * Linux lets privileged programs do. And trace_printk's %s and %pI4 show the readers of the trace
- * log what lies at any address, through process_vm_readv().
+ * Linux lets privileged programs do, and print it; but bpf_trace_printk() does not follow it.
  *
  * How: paths are followed one by one, as Linux does. Where paths meet, a state that an earlier one
  * covers is dropped; when more than "room" different states were seen at one place, they are merged
@@ -191,6 +190,8 @@ int xdpvm_prove_region(struct prover *prover, uint32_t i, struct prove_state *st
 
 /* prove_call.c: the call of a helper at i: arguments, results, effects. */
 int xdpvm_prove_helper(struct prover *prover, uint32_t i, struct prove_state *state);
+/* Values of such a map belong to the control side. */
+bool xdpvm_prove_read_only_values(const struct xdpvm_map *map);
 
 /* prove_function.c: calls and returns inside the program; both change the top frame. */
 int xdpvm_prove_enter(struct prover *prover, uint32_t i, struct prove_state *state);

@@ -46,6 +46,14 @@ type_wanted(int32_t helper)
 	}
 }
 
+/* Linux: record_func_map(). Memory of read-only maps may really be so. */
+static bool
+writes_to_map(int32_t helper)
+{
+	return helper == BPF_FUNC_map_update_elem || helper == BPF_FUNC_map_delete_elem ||
+	       helper == BPF_FUNC_map_push_elem || helper == BPF_FUNC_map_pop_elem;
+}
+
 static int
 check_map(struct call *call, unsigned int arg)
 {
@@ -55,6 +63,9 @@ check_map(struct call *call, unsigned int arg)
 	if (value->kind != PROVE_MAP || value->maybe_null)
 		return refuse(call, arg, "a map");
 	call->map = value->map;
+	if ((value->map->flags & BPF_F_RDONLY_PROG) != 0 && writes_to_map(call->id))
+		return xdpvm_prog_fail(call->prover->prog, call->i, -EACCES,
+				       "map %s may not be written by programs", value->map->name);
 	/* A template is no map that the engines know before the run. */
 	if (wanted == BPF_MAP_TYPE_UNSPEC || (wanted == value->map->type && value->map->ops != NULL))
 		return 0;
@@ -89,16 +100,16 @@ check_sized(const struct call *call, unsigned int arg, bool write)
 	return check_region(call, arg, size->max, write);
 }
 
-/* Eight aligned bytes: on the stack and in map values, whose values start aligned. */
+/* Four aligned bytes: on the stack and in map values, whose values start aligned. */
 static int
-check_u64(const struct call *call, unsigned int arg)
+check_u32(const struct call *call, unsigned int arg)
 {
 	const struct prove_value *value = argument(call, arg);
 
 	if ((value->kind != PROVE_STACK && value->kind != PROVE_VALUE) || value->id != 0 ||
-	    value->offset % 8 != 0)
-		return refuse(call, arg, "aligned to 8 bytes, on the stack or in a map value");
-	return check_region(call, arg, sizeof(uint64_t), true);
+	    value->offset % sizeof(uint32_t) != 0)
+		return refuse(call, arg, "aligned to 4 bytes, on the stack or in a map value");
+	return check_region(call, arg, sizeof(uint32_t), true);
 }
 
 /* A string that cannot change and ends inside its map. */
@@ -165,9 +176,7 @@ check_argument(struct call *call, unsigned int arg)
 	case XDPVM_ARG_MEM_OUT:
 		return check_sized(call, arg, true);
 	case XDPVM_ARG_U32_OUT:
-		return check_region(call, arg, sizeof(uint32_t), true);
-	case XDPVM_ARG_U64_OUT:
-		return check_u64(call, arg);
+		return check_u32(call, arg);
 	case XDPVM_ARG_STRING:
 		return check_string(call, arg);
 	case XDPVM_ARG_FUNCTION:
@@ -250,9 +259,8 @@ take_effect(const struct call *call)
 	}
 }
 
-/* Values of these types belong to the control side. */
-static bool
-values_are_read_only(const struct xdpvm_map *map)
+bool
+xdpvm_prove_read_only_values(const struct xdpvm_map *map)
 {
 	switch (map->type) {
 	case BPF_MAP_TYPE_DEVMAP:
@@ -270,7 +278,7 @@ found_value(const struct call *call)
 {
 	struct prove_value value = {
 		.kind = PROVE_VALUE, .maybe_null = true, .map = call->map,
-		.read_only = values_are_read_only(call->map), .id = ++call->prover->next_id,
+		.read_only = xdpvm_prove_read_only_values(call->map), .id = ++call->prover->next_id,
 	};
 
 	if (call->map->type == BPF_MAP_TYPE_ARRAY_OF_MAPS ||

@@ -75,7 +75,10 @@ callback_arguments(struct prover *prover, int32_t helper, const struct prove_val
 		args[1] = (struct prove_value){
 			.kind = PROVE_MEMORY, .read_only = true, .range = map->key_size,
 		};
-		args[2] = (struct prove_value){ .kind = PROVE_VALUE, .map = map };
+		args[2] = (struct prove_value){
+			.kind = PROVE_VALUE, .map = map,
+			.read_only = xdpvm_prove_read_only_values(map),
+		};
 		args[3] = regs[BPF_REG_3];
 		return true;
 	default:

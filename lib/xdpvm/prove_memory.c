@@ -258,7 +258,11 @@ xdpvm_prove_load(struct prover *prover, uint32_t i, struct prove_state *state)
 	return 0;
 }
 
-/* Packets have no alignment to speak of, and nobody shares them: as in Linux, no atomics there. */
+/*
+ * Packets have no alignment to speak of, and nobody shares them: as in Linux, no atomics there.
+ * Stacks and map values are aligned; an operation across two cache lines is slow for every core of
+ * the machine, and a kernel may end the process for it.
+ */
 static int
 check_atomic(struct prover *prover, uint32_t i, struct prove_state *state)
 {
@@ -268,7 +272,15 @@ check_atomic(struct prover *prover, uint32_t i, struct prove_state *state)
 	if (pointer->kind != PROVE_STACK && pointer->kind != PROVE_VALUE)
 		return xdpvm_prove_refuse(prover, i, insn->dst_reg, pointer,
 					  "a map value or a place on the stack for an atomic operation");
-	return 0;
+	if (pointer->id == 0 && (pointer->offset + insn->off) % (int)access_size(insn) != 0)
+		return xdpvm_prog_fail(prover->prog, i, -EACCES, "an atomic operation at offset %d, "
+				       "which is not aligned to its %u bytes",
+				       pointer->offset + insn->off, access_size(insn));
+	if (pointer->id == 0)
+		return 0;
+	prover->prog->info[i].check = XDPVM_CHECK_ALIGNED;
+	prover->prog->checked = true;
+	return xdpvm_prove_may_end(prover, i, state);
 }
 
 /* The old value is read: bytes of the stack count as read, and the result is a number. */

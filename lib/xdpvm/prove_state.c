@@ -179,6 +179,9 @@ value_covers(struct pairs *pairs, const struct prove_value *old, const struct pr
 		return true;
 	if (old->width > new->width)
 		return false;
+	/* Where a record is held, NULL is not it: behind "if NULL" none would be held. */
+	if (old->kind == PROVE_MEMORY && prove_is_null(new))
+		return false;
 	if (old->maybe_null && prove_is_null(new))
 		return match_ids(pairs, old->id, 0, IS_NULL);
 	if (!same_base(old, new) || (new->maybe_null && !old->maybe_null))

@@ -58,13 +58,20 @@ xdpvm_trace_read(struct xdpvm_trace_line *line)
 	return n;
 }
 
+/*
+ * The format may lie in a map value that others write to meanwhile: what is read twice is a copy.
+ * One that is as long as a line is refused.
+ */
 static uint64_t
 print(const char *format, uint32_t format_size, const uint64_t *args, uint32_t n_args,
-      struct xdpvm_buff *buff)
+      enum xdpvm_format_pointers pointers, struct xdpvm_buff *buff)
 {
-	char text[XDPVM_TRACE_TEXT];
-	int length = xdpvm_format(text, sizeof(text), format, format_size, args, n_args, true);
+	char text[XDPVM_TRACE_TEXT], copy[XDPVM_TRACE_TEXT];
+	uint32_t size = format_size < sizeof(copy) ? format_size : sizeof(copy);
+	int length;
 
+	memcpy(copy, format, size);
+	length = xdpvm_format(text, sizeof(text), copy, size, args, n_args, pointers);
 	if (length >= 0)
 		trace_write(text, length, buff->thread->cpu);
 	return length;
@@ -74,7 +81,15 @@ XDPVM_HELPER(trace_printk)
 {
 	uint64_t args[] = { r3, r4, r5 };
 
-	return print(xdpvm_arg_pointer(r1), r2, args, 3, buff);
+	return print(xdpvm_arg_pointer(r1), r2, args, 3, XDPVM_FORMAT_FOLLOW, buff);
+}
+
+/* The prover does not look at formats: whatever address a program names stays unread. */
+XDPVM_HELPER(trace_printk_proven)
+{
+	uint64_t args[] = { r3, r4, r5 };
+
+	return print(xdpvm_arg_pointer(r1), r2, args, 3, XDPVM_FORMAT_SHOW, buff);
 }
 
 /* Arguments as an array of 64-bit words: false when they are not that. */
@@ -97,7 +112,16 @@ XDPVM_HELPER(trace_vprintk)
 
 	if (!args_copy(args, r3, r4))
 		return -EINVAL;
-	return print(xdpvm_arg_pointer(r1), r2, args, (uint32_t)r4 / 8, buff);
+	return print(xdpvm_arg_pointer(r1), r2, args, (uint32_t)r4 / 8, XDPVM_FORMAT_FOLLOW, buff);
+}
+
+XDPVM_HELPER(trace_vprintk_proven)
+{
+	uint64_t args[XDPVM_FORMAT_ARGS];
+
+	if (!args_copy(args, r3, r4))
+		return -EINVAL;
+	return print(xdpvm_arg_pointer(r1), r2, args, (uint32_t)r4 / 8, XDPVM_FORMAT_SHOW, buff);
 }
 
 /* Pointers are not followed here: the text goes back to the program. */
@@ -110,6 +134,6 @@ XDPVM_HELPER(snprintf)
 	if (!args_copy(args, r4, r5))
 		return -EINVAL;
 	length = xdpvm_format(xdpvm_arg_pointer(r1), (uint32_t)r2, format, strlen(format) + 1, args,
-			      (uint32_t)r5 / 8, false);
+			      (uint32_t)r5 / 8, XDPVM_FORMAT_REFUSE);
 	return length < 0 ? length : length + 1;
 }

@@ -138,6 +138,21 @@ test_trace(void)
 	expect_line("nothing at .", 0);
 }
 
+/* What a program that only the prover saw prints: pointers as numbers, whatever they point to. */
+static void
+test_trace_proven(void)
+{
+	const uint64_t args[] = { 0x123456, 7, 0x10 };
+	const char format[] = "%s is %d, not %pI6 but %%";
+
+	CHECK(xdpvm_help_trace_printk_proven((uintptr_t)format, sizeof(format), 0x123456, 7, 0x10,
+					     &buff) > 0);
+	expect_line("0000000000123456 is 7, not 0000000000000010 but %", 0);
+	CHECK(xdpvm_help_trace_vprintk_proven((uintptr_t)format, sizeof(format), (uintptr_t)args,
+					      sizeof(args), 0, &buff) > 0);
+	expect_line("0000000000123456 is 7, not 0000000000000010 but %", 0);
+}
+
 static void
 test_trace_limits(void)
 {
@@ -167,6 +182,7 @@ main(void)
 	xdpvm_buff_bind(&buff);
 	test_snprintf();
 	test_trace();
+	test_trace_proven();
 	test_trace_limits();
 	xdpvm_thread_unregister();
 	return check_status();
