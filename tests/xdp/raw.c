@@ -58,7 +58,7 @@ load_kernel(struct raw_prog *raw, const struct bpf_insn *insns, uint32_t n)
 }
 
 static int
-load_all(struct raw_prog *raw, const struct bpf_insn *insns, uint32_t n)
+load_own(struct raw_prog *raw, const struct bpf_insn *insns, uint32_t n)
 {
 	raw->fd = -1;
 	raw->progs[RAW_INTERP] = new_prog(raw, insns, n, XDPVM_ENGINE_INTERP);
@@ -68,7 +68,6 @@ load_all(struct raw_prog *raw, const struct bpf_insn *insns, uint32_t n)
 		raw_free(raw);
 		return -1;
 	}
-	raw->fd = load_kernel(raw, insns, n);
 	return 0;
 }
 
@@ -76,7 +75,10 @@ int
 raw_load(struct raw_prog *raw, const struct bpf_insn *insns, uint32_t n, bool quiet)
 {
 	*raw = (struct raw_prog){ .object.options.log = quiet ? NULL : say };
-	return load_all(raw, insns, n);
+	if (load_own(raw, insns, n) != 0)
+		return -1;
+	raw->fd = load_kernel(raw, insns, n);
+	return 0;
 }
 
 static void
@@ -89,16 +91,47 @@ keep(void *arg, enum xdpvm_log_level level, const char *message)
 }
 
 int
-raw_load_proven(struct raw_prog *raw, const struct bpf_insn *insns, uint32_t n, char *sentence,
-		size_t size)
+raw_load_proven(struct raw_prog *raw, const struct bpf_insn *insns, uint32_t n,
+		const struct raw_maps *maps, char *sentence, size_t size)
 {
 	*raw = (struct raw_prog){
 		.object = { .verify = XDPVM_VERIFY_INTERNAL,
 			    .options = { .log = keep, .log_arg = raw } },
 		.sentence = sentence, .sentence_size = size,
 	};
+	if (maps != NULL) {
+		raw->object.maps = maps->maps;
+		raw->object.n_maps = maps->n;
+	}
 	sentence[0] = '\0';
-	return load_all(raw, insns, n);
+	return load_own(raw, insns, n);
+}
+
+bool
+raw_kernel_takes(const struct bpf_insn *insns, uint32_t n, const struct raw_maps *maps)
+{
+	struct bpf_insn *copy = malloc(n * sizeof(*copy));
+	struct raw_prog raw = { 0 };
+	int fd;
+
+	memcpy(copy, insns, n * sizeof(*copy));
+	for (uint32_t i = 0; maps != NULL && i + 1 < n; i++) {
+		if (!xdpvm_is_ld_imm64(&copy[i]))
+			continue;
+		if (copy[i].src_reg == BPF_PSEUDO_MAP_IDX)
+			copy[i].src_reg = BPF_PSEUDO_MAP_FD;
+		else if (copy[i].src_reg == BPF_PSEUDO_MAP_IDX_VALUE)
+			copy[i].src_reg = BPF_PSEUDO_MAP_VALUE;
+		else
+			continue;
+		copy[i].imm = maps->fds[copy[i].imm];
+	}
+	fd = load_kernel(&raw, copy, n);
+	free(copy);
+	free(raw.log);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
 }
 
 void

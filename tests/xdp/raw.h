@@ -17,6 +17,15 @@ enum raw_engine {
 
 extern const char *const raw_engine_names[RAW_ENGINES];
 
+#define RAW_MAPS_MAX 16
+
+/* Maps that instructions name by index (BPF_PSEUDO_MAP_IDX); see raw_maps.h. */
+struct raw_maps {
+	struct xdpvm_map *maps;
+	uint32_t n;
+	int fds[RAW_MAPS_MAX];	/* of the kernel's, or -1 */
+};
+
 struct raw_prog {
 	struct xdpvm_object object;
 	struct xdpvm_prog *progs[RAW_KERNEL];
@@ -33,9 +42,15 @@ struct raw_prog {
 int raw_load(struct raw_prog *raw, const struct bpf_insn *insns, uint32_t n, bool quiet);
 void raw_free(struct raw_prog *raw);
 
-/* The same with the prover (verify=internal) in front; what it says goes to sentence. */
+/*
+ * The same with the prover (verify=internal) in front, and not in the kernel; what the prover says
+ * goes to sentence. maps: NULL for a program without.
+ */
 int raw_load_proven(struct raw_prog *raw, const struct bpf_insn *insns, uint32_t n,
-		    char *sentence, size_t size);
+		    const struct raw_maps *maps, char *sentence, size_t size);
+
+/* Whether the kernel's verifier takes it. */
+bool raw_kernel_takes(const struct bpf_insn *insns, uint32_t n, const struct raw_maps *maps);
 
 /* Runs one packet in place; size is its length in bytes. The kernel wants at least 14. */
 uint32_t raw_run(const struct raw_prog *raw, enum raw_engine engine, void *packet, size_t size);
