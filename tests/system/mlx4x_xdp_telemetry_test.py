@@ -3,6 +3,7 @@
 """The requests of doc/xdp_hook.rst as they go over DPDK's telemetry socket, to testpmd."""
 
 import os
+import socket
 
 from lib import bed as testbed
 from lib.bed import Testpmd, build_dir, check, check_equal, wait_until
@@ -184,6 +185,114 @@ def test_programs_of_entries(bed):
     app.end()
 
 
+def number(value):
+    """A 32-bit key or value as hex digits."""
+    return value.to_bytes(4, "little").hex()
+
+
+class Redirecting(App):
+    """Redirects everything to one place, with ports of other drivers beside the card's."""
+
+    def __init__(self, bed, *vdevs, device_args=""):
+        words = [word for vdev in vdevs for word in ("--vdev", vdev)]
+        program = os.path.join(TEST_PROGS, "redirect.bpf.o")
+        super().__init__(bed, device_args=f"xdp_prog={program}{device_args}", eal=words)
+        self.leave_alone()
+
+    def leave_alone(self):
+        """testpmd forwards nothing to the other ports, so that they can be stopped."""
+        self.pmd.cmd("stop")
+        self.pmd.cmd("set portlist 0")
+        self.pmd.cmd("start")
+
+    def attach(self, vdev, port):
+        check(f"Port {port} is attached" in self.pmd.cmd(f"port attach {vdev}"), f"{vdev} attached")
+        check(f"Port {port}: " in self.pmd.cmd(f"port start {port}"), f"{vdev} started")
+        self.leave_alone()
+
+    def detach(self, port):
+        self.pmd.cmd(f"port stop {port}")
+        check("is detached" in self.pmd.cmd(f"port detach {port}"), f"port {port} detached")
+
+    def aim(self, ifindex):
+        for key, value in ((0, 1), (1, ifindex), (2, 0)):
+            answer = self.ask("maps/update", port=0, map="order", key=number(key),
+                              value=number(value))
+            check("error" not in answer, f"an order that is refused: {answer}")
+
+    def targets(self):
+        answer = self.ask("targets/list", port=0)
+        return {target["name"]: target for target in answer.values() if isinstance(target, dict)}
+
+    def arrives(self):
+        self.grows("rx_xdp_redirect")
+        self.adds_up_soon()
+
+    def is_lost(self):
+        self.grows("rx_xdp_redirect_unknown")
+
+    def adds_up_soon(self):
+        """Counters are read while they move: in the end the sums agree."""
+        names = ("unknown", "full", "too_long")
+        def fits():
+            stats = self.stats()
+            return stats["rx_xdp_redirect_fail"] == sum(stats[f"rx_xdp_redirect_{name}"]
+                                                        for name in names)
+        wait_until(fits, "reasons to add up to the failures", 20)
+
+
+def test_targets_come_and_go(bed):
+    """A port of another driver: named before it is there, stopped, removed, back again."""
+    app = Redirecting(bed, "net_null0,no-rx=1", device_args=",xdp_target=net_null0:0")
+    app.aim(1000000001)
+    app.arrives()
+    check_equal(app.targets()["net_null0"]["txq"], 0, "send queue")
+    app.pmd.cmd("port stop 1")
+    app.is_lost()
+    app.pmd.cmd("port start 1")
+    app.arrives()
+    app.detach(1)
+    app.is_lost()
+    check("net_null0" not in app.targets(), f"removed: {app.targets()}")
+    app.attach("net_null7,no-rx=1", 1)
+    app.is_lost()  # the same number, but nobody has named it
+    app.detach(1)
+    app.attach("net_null0,no-rx=1", 1)
+    app.arrives()
+    app.end()
+
+
+def test_targets_by_request(bed):
+    """Given and taken while traffic flows; a port with an interface goes by its ifindex."""
+    bed.require_root()
+    tap = f"mxt{os.getpid() % 100000}"
+    app = Redirecting(bed, f"net_tap0,iface={tap}", "net_ring0")
+    app.aim(socket.if_nametoindex(tap))
+    app.is_lost()
+    app.ask("targets/set", port=0, target="net_tap0")
+    check_equal(app.targets()["net_tap0"]["ifindex"], socket.if_nametoindex(tap), "ifindex")
+    app.arrives()
+    def received():
+        with open(f"/sys/class/net/{tap}/statistics/rx_packets", encoding="ascii") as file:
+            return int(file.read())
+    begin = received()
+    wait_until(lambda: received() > begin, "frames at the interface", 20)
+    app.ask("targets/delete", port=0, target="net_tap0")
+    app.is_lost()
+    app.aim(1000000002)
+    app.ask("targets/set", port=0, target=2, txq=0)
+    app.grows("rx_xdp_redirect_full")  # nobody empties that ring
+    before = app.targets()
+    app.refused(19, "no port net_nix", "targets/set", port=0, target="net_nix")
+    app.refused(19, "no port 9", "targets/set", port=0, target=9)
+    app.refused(22, "is one of this driver", "targets/set", port=0, target=0)
+    app.refused(22, "has 1 send queues: too few", "targets/set", port=0, target=2, txq=1)
+    app.refused(22, "not a number", "targets/set", port=0, target=2, txq="x")
+    app.refused(2, "not set as a target", "targets/delete", port=0, target="net_tap0")
+    check_equal(app.targets(), before, "targets after refusals")
+    app.end()
+
+
 def without_capabilities(bed):
     """A testpmd that the kernel lets load no program, as one of another user than root."""
     path = bed.path("testpmd")
@@ -227,6 +336,11 @@ def test_wrong_device_arguments(bed):
                         ("xdp_cache=/nowhere", "cannot be opened: No such file"),
                         (f"xdp_cache={everybodys}", "nobody else may write to it"),
                         (f"xdp_prog={prog('drop')},xdp_verify=cached", "argument xdp_cache="),
+                        ("xdp_target=net_null0", "a colon and a send queue"),
+                        ("xdp_target=:0", "a colon and a send queue"),
+                        ("xdp_target=net_null0:x", "a colon and a send queue"),
+                        ("xdp_target=net_null0:4096", "a colon and a send queue"),
+                        (",".join(f"xdp_target=net_null{i}:0" for i in range(9)), "more than 8"),
                         ("page_pool=big", "one of page")):
         done = bed.launch(["--ports", "1"], ["dpdk-testpmd", "-d", DRIVER, "-l", "0", "-m", "64",
                                              "--in-memory", "--no-telemetry", "-a",

@@ -118,6 +118,34 @@ parse_cpumap_queues(const char *key, const char *value, void *opaque)
 	return 0;
 }
 
+/* NAME:QUEUE; a name may hold colons, so the last one counts. */
+static int
+parse_xdp_target(const char *key, const char *value, void *opaque)
+{
+	struct mlx4x_args *args = opaque;
+	struct mlx4x_xdp_targets *targets = &args->targets;
+	const char *colon = strrchr(value, ':');
+	size_t len = colon != NULL ? (size_t)(colon - value) : 0;
+	unsigned long queue;
+	char *end;
+
+	if (targets->nb == MLX4X_XDP_TARGETS) {
+		MLX4X_INIT_LOG(ERR, "argument %s=%s: more than %u targets", key, value,
+			MLX4X_XDP_TARGETS);
+		return -E2BIG;
+	}
+	queue = colon != NULL ? strtoul(colon + 1, &end, 10) : 0;
+	if (len == 0 || len >= RTE_ETH_NAME_MAX_LEN || colon[1] < '0' || colon[1] > '9' ||
+	    *end != '\0' || queue >= RTE_MAX_QUEUES_PER_PORT) {
+		MLX4X_INIT_LOG(ERR, "argument %s=%s: the name of a port, a colon and a send queue "
+			"from 0 to %u", key, value, RTE_MAX_QUEUES_PER_PORT - 1);
+		return -EINVAL;
+	}
+	memcpy(targets->target[targets->nb].name, value, len);
+	targets->target[targets->nb++].tx_queue = queue;
+	return 0;
+}
+
 /* Pools that are made from now on, by name of no handler. */
 static int
 parse_page_pool(const char *key, const char *value, void *opaque)
@@ -145,6 +173,7 @@ static const struct {
 	{ "xdp_verify", parse_xdp_verify },
 	{ "xdp_cache", parse_xdp_cache },
 	{ "xdp_cpumap_queues", parse_cpumap_queues },
+	{ "xdp_target", parse_xdp_target },
 	{ "page_pool", parse_page_pool },
 };
 

@@ -408,6 +408,17 @@ mlx4x_unlock(struct mlx4x_dev *dev)
 
 /* args.c */
 #define MLX4X_XDP_PATH 256	/* bytes of a path, the last one 0 */
+#define MLX4X_XDP_TARGETS 8	/* that devargs of a device can name */
+
+/* Ports of other drivers, by name, and the first of their send queues for redirects. */
+struct mlx4x_xdp_targets {
+	unsigned int nb;
+	struct {
+		char name[RTE_ETH_NAME_MAX_LEN];
+		uint16_t tx_queue;
+	} target[MLX4X_XDP_TARGETS];
+};
+
 struct mlx4x_args {
 	uint32_t port_mask;	/* ports asked for, bit 0 is the first; 0: all */
 	char xdp_prog[MLX4X_XDP_PATH];	/* of an object, or empty */
@@ -415,6 +426,7 @@ struct mlx4x_args {
 	enum xdpvm_verify xdp_verify;
 	char xdp_cache[MLX4X_XDP_PATH];	/* folder of accepted programs, or empty */
 	uint16_t cpumap_queues;
+	struct mlx4x_xdp_targets targets;
 };
 int mlx4x_args_parse(struct mlx4x_args *args, const struct rte_devargs *devargs);
 

@@ -30,7 +30,7 @@
 
 #define MLX4X_PARAMS "port=<int> xdp_prog=<path> xdp_sec=<string> " \
 	"xdp_verify=auto|kernel|internal|cached|none xdp_cache=<path> " \
-	"xdp_cpumap_queues=<int> page_pool=page|packed"
+	"xdp_cpumap_queues=<int> xdp_target=<name:int> page_pool=page|packed"
 
 /*
  * Values of a probe: below zero is a failure of a device that is ours; above zero
@@ -157,6 +157,8 @@ init_port(struct rte_eth_dev *eth_dev, struct mlx4x_dev *dev, const struct mlx4x
 		ret = mlx4x_netdev_set_up(port, true);
 	if (ret == 0)
 		ret = mlx4x_xdp_init(port);
+	if (ret == 0)
+		ret = mlx4x_xdp_targets_init(port, &args->targets);
 	if (ret == 0)
 		ret = load_program(port, args);
 	if (ret != 0)

@@ -14,6 +14,8 @@
  * - xdp_cache=DIR: where it is kept which programs a kernel accepted, for "cached".
  * - xdp_cpumap_queues=N: the last N receive queues of the port are of software; key k of
  *   a CPUMAP leads to the kth of them.
+ * - xdp_target=NAME:QUEUE: as rte_pmd_mlx4x_xdp_target(), for a port of that name
+ *   whenever it is there. May be given up to eight times.
  * - page_pool=page|packed: make the page pool DPDK's default mempool handler.
  *
  * A port is named after its function and number, for instance "0000:03:00.0_port1".
@@ -203,8 +205,8 @@ int rte_pmd_mlx4x_xdp_rx_timestamp(const struct xdpvm_buff *buff, uint64_t *time
 int rte_pmd_mlx4x_xdp_rx_vlan_tag(const struct xdpvm_buff *buff, uint16_t *proto, uint16_t *tci);
 
 /**
- * How programs name a DPDK port, for bpf_redirect() and in DEVMAPs. A port of this driver
- * is also known by the ifindex of its kernel interface.
+ * How programs name a DPDK port, for bpf_redirect() and in DEVMAPs. A port that has an
+ * interface of the kernel is also known by the ifindex of that.
  */
 #define RTE_PMD_MLX4X_XDP_IFINDEX(port_id) (UINT32_C(1000000000) + (port_id))
 
@@ -212,17 +214,22 @@ int rte_pmd_mlx4x_xdp_rx_vlan_tag(const struct xdpvm_buff *buff, uint16_t *proto
  * Let programs of a port redirect to a port of another driver. Ports of this driver
  * reach each other without being asked, and without a copy.
  *
+ * Redirects to a port that is stopped, or has fewer send queues, fail and are counted.
+ * A port that is closed or removed is forgotten, and its number with it. Take the permission
+ * back before that: as with every sender, a target must not be closed during a burst.
+ *
  * @param port_id
  *   A port of this driver.
  * @param target
- *   The other port; its numbers of queues are the application's care.
+ *   The other port, configured or not.
  * @param tx_queue
  *   Frames of receive queue i leave by send queue tx_queue + i of the target, on the
  *   thread that polls i: nobody else may use it.
  * @param on
  *   False takes the permission back.
  * @return
- *   0; -ENODEV; -EINVAL when the target is a port of this driver.
+ *   0; -ENODEV; -EINVAL when the target is a port of this driver, or is configured with
+ *   too few send queues.
  */
 int rte_pmd_mlx4x_xdp_target(uint16_t port_id, uint16_t target, uint16_t tx_queue, bool on);
 

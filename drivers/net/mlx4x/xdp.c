@@ -113,8 +113,9 @@ service_mtu(struct xdpvm_buff *buff, uint32_t ifindex)
 	RTE_ETH_FOREACH_DEV(port_id) {
 		const struct rte_eth_dev *eth_dev = &rte_eth_devices[port_id];
 
-		if (eth_dev->dev_ops == &mlx4x_ops &&
-		    ((const struct mlx4x_port *)eth_dev->data->dev_private)->if_index == ifindex)
+		if (RTE_PMD_MLX4X_XDP_IFINDEX(port_id) == ifindex ||
+		    (eth_dev->dev_ops == &mlx4x_ops &&
+		     ((const struct mlx4x_port *)eth_dev->data->dev_private)->if_index == ifindex))
 			return eth_dev->data->mtu;
 	}
 	return -ENODEV;
@@ -508,6 +509,7 @@ mlx4x_xdp_fini(struct mlx4x_port *port)
 
 	if (port->xdp == NULL)
 		return;
+	mlx4x_xdp_targets_fini(port);
 	mlx4x_xdp_prog_free(port->xdp->prog);
 	for (i = 0; i < RTE_MAX_QUEUES_PER_PORT; i++)
 		mlx4x_xdp_prog_free(port->xdp->queue_prog[i]);

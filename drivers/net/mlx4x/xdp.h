@@ -107,8 +107,10 @@ struct mlx4x_xdp_port {
 	struct mlx4x_xdp_prog *queue_prog[RTE_MAX_QUEUES_PER_PORT];
 	eth_rx_burst_t plain_burst;	/* for queues without a program */
 	uint16_t epoch;			/* counts changes of programs, see xdp_cpumap.c */
-	/* By port: first send queue for redirects to it, + 1; 0: none. See xdp_out.c. */
+	/* By port: first send queue for redirects to it, + 1; 0: none. See xdp_target.c. */
 	uint32_t target_queue[RTE_MAX_ETHPORTS];
+	struct mlx4x_xdp_targets wanted;	/* when they come */
+	bool listens;			/* to ports that come and go */
 	char cache_dir[MLX4X_XDP_PATH];	/* for verify=cached; empty: none */
 	struct mlx4x_xdp_events events;
 };
@@ -173,6 +175,16 @@ int mlx4x_xdp_outs_init(struct mlx4x_xdp *xdp);
 void mlx4x_xdp_outs_fini(struct mlx4x_xdp *xdp);
 /* A port has started or is about to stop: all queues with a program learn it. */
 void mlx4x_xdp_outs_update(const struct mlx4x_port *leaving);
+/* What a port may redirect to has changed. */
+void mlx4x_xdp_outs_update_port(struct mlx4x_port *port);
+/* By which programs know a port, besides RTE_PMD_MLX4X_XDP_IFINDEX(). No lock. */
+uint32_t mlx4x_xdp_ifindex_of(uint16_t port_id);
+/* The port behind a number if it is of this driver, else NULL. No lock. */
+struct mlx4x_port *mlx4x_own_port(uint16_t port_id);
+
+/* xdp_target.c; no lock is held */
 int mlx4x_xdp_target_set(struct mlx4x_port *port, uint16_t target, uint16_t tx_queue, bool on);
+int mlx4x_xdp_targets_init(struct mlx4x_port *port, const struct mlx4x_xdp_targets *wanted);
+void mlx4x_xdp_targets_fini(struct mlx4x_port *port);
 
 #endif /* MLX4X_XDP_H */

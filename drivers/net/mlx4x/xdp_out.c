@@ -14,12 +14,28 @@
 
 #include "xdp.h"
 
-static struct mlx4x_port *
-own_port(uint16_t port_id)
+struct mlx4x_port *
+mlx4x_own_port(uint16_t port_id)
 {
 	struct rte_eth_dev *eth_dev = &rte_eth_devices[port_id];
 
 	return eth_dev->dev_ops == &mlx4x_ops ? mlx4x_port_of(eth_dev) : NULL;
+}
+
+/*
+ * A port that has no interface of the kernel has the number that every port has. Not by
+ * rte_eth_dev_info_get(), to which a port that is just being told of is not there yet.
+ */
+uint32_t
+mlx4x_xdp_ifindex_of(uint16_t port_id)
+{
+	struct rte_eth_dev *eth_dev = &rte_eth_devices[port_id];
+	struct rte_eth_dev_info info = { 0 };
+
+	if (eth_dev->dev_ops->dev_infos_get == NULL ||
+	    eth_dev->dev_ops->dev_infos_get(eth_dev, &info) != 0 || info.if_index == 0)
+		return RTE_PMD_MLX4X_XDP_IFINDEX(port_id);
+	return info.if_index;
 }
 
 static struct mlx4x_xdp_out *
@@ -85,7 +101,7 @@ connect_ethdev(const struct mlx4x_xdp *xdp, uint16_t port_id)
 
 	if (out == NULL)
 		return NULL;
-	out->ifindex = RTE_PMD_MLX4X_XDP_IFINDEX(port_id);
+	out->ifindex = mlx4x_xdp_ifindex_of(port_id);
 	out->tx_queue = queue + xdp->rxq->idx;
 	return out;
 }
@@ -93,7 +109,7 @@ connect_ethdev(const struct mlx4x_xdp *xdp, uint16_t port_id)
 static bool
 is_wanted(const struct mlx4x_xdp *xdp, uint16_t port_id, const struct mlx4x_port *leaving)
 {
-	const struct mlx4x_port *own = own_port(port_id);
+	const struct mlx4x_port *own = mlx4x_own_port(port_id);
 
 	if (port_id == xdp->rxq->port->data->port_id)
 		return false;
@@ -110,9 +126,10 @@ new_list(const struct mlx4x_xdp *xdp, const struct mlx4x_port *leaving)
 
 	if (outs == NULL)
 		return NULL;
-	RTE_ETH_FOREACH_DEV(port_id) {
+	/* Targets may be named before ethdev has them in its list. */
+	for (port_id = 0; port_id < RTE_MAX_ETHPORTS; port_id++) {
 		struct mlx4x_xdp_out *out = find(xdp->outs, port_id);
-		struct mlx4x_port *own = own_port(port_id);
+		struct mlx4x_port *own = mlx4x_own_port(port_id);
 
 		if (!is_wanted(xdp, port_id, leaving))
 			continue;
@@ -168,7 +185,7 @@ mlx4x_xdp_outs_fini(struct mlx4x_xdp *xdp)
 }
 
 static void
-update_port(struct mlx4x_port *port, const struct mlx4x_port *leaving)
+update_all(struct mlx4x_port *port, const struct mlx4x_port *leaving)
 {
 	uint16_t i;
 
@@ -188,31 +205,15 @@ mlx4x_xdp_outs_update(const struct mlx4x_port *leaving)
 	uint16_t port_id;
 
 	RTE_ETH_FOREACH_DEV(port_id) {
-		struct mlx4x_port *port = own_port(port_id);
+		struct mlx4x_port *port = mlx4x_own_port(port_id);
 
 		if (port != NULL && port != leaving && port->xdp != NULL)
-			update_port(port, leaving);
+			update_all(port, leaving);
 	}
 }
 
-int
-mlx4x_xdp_target_set(struct mlx4x_port *port, uint16_t target, uint16_t tx_queue, bool on)
+void
+mlx4x_xdp_outs_update_port(struct mlx4x_port *port)
 {
-	if (!rte_eth_dev_is_valid_port(target))
-		return mlx4x_xdp_refuse(port, ENODEV, "there is no port %u to redirect to", target);
-	if (own_port(target) != NULL)
-		return mlx4x_xdp_refuse(port, EINVAL, "port %u is one of this driver: redirects to it "
-			"need no send queue of the application", target);
-	mlx4x_xdp_lock();
-	mlx4x_lock(port->dev);
-	/* A way with the old queue must not stay. */
-	port->xdp->target_queue[target] = 0;
-	update_port(port, NULL);
-	if (on) {
-		port->xdp->target_queue[target] = tx_queue + 1;
-		update_port(port, NULL);
-	}
-	mlx4x_unlock(port->dev);
-	mlx4x_xdp_unlock();
-	return 0;
+	update_all(port, NULL);
 }

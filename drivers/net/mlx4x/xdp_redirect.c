@@ -30,10 +30,18 @@ give_back(struct mlx4x_xdp *xdp, struct rte_mbuf **pkts, uint32_t nb)
 	xdp->nb_redirect_fail[MLX4X_XDP_FULL] += nb;
 }
 
+/* A port of another driver may be set up with fewer queues at any time. */
+static bool
+is_open(const struct mlx4x_xdp_out *out)
+{
+	return out->data->dev_started &&
+		(out->txq != NULL || out->tx_queue < out->data->nb_tx_queues);
+}
+
 static void
 flush_ethdev(struct mlx4x_xdp *xdp, struct mlx4x_xdp_out *out)
 {
-	uint16_t sent = out->data->dev_started ?
+	uint16_t sent = is_open(out) ?
 		rte_eth_tx_burst(out->port_id, out->tx_queue, out->pkts, out->nb) : 0;
 
 	if (sent != out->nb)
@@ -125,7 +133,7 @@ length(const struct mlx4x_xdp *xdp)
 static enum mlx4x_xdp_reason
 check_port(const struct mlx4x_xdp_out *out, uint32_t len)
 {
-	if (out == NULL || !out->data->dev_started)
+	if (out == NULL || !is_open(out))
 		return MLX4X_XDP_UNKNOWN;
 	/* One tag on top of the MTU, as Linux (is_skb_forwardable()). */
 	if (len > (uint32_t)out->data->mtu + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN ||

@@ -19,7 +19,7 @@
 #define PIECE_SIZE (RTE_TEL_MAX_STRING_LEN - 1)
 #define HEX_PIECE (PIECE_SIZE / 2)
 
-#define MAX_COMMANDS 16
+#define MAX_COMMANDS 32
 
 static const struct mlx4x_tel_command *known[MAX_COMMANDS];
 static unsigned int nb_known;

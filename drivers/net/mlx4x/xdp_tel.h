@@ -30,7 +30,8 @@
 	X(MAP, "map") \
 	X(KEY, "key") \
 	X(VALUE, "value") \
-	X(FLAGS, "flags")
+	X(FLAGS, "flags") \
+	X(TARGET, "target")
 
 #define MLX4X_TEL_KEY_NUMBER(number, name) MLX4X_TEL_##number,
 enum mlx4x_tel_key {
