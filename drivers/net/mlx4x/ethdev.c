@@ -208,14 +208,16 @@ start_tx_queues(struct mlx4x_port *port)
 	return ret;
 }
 
+/* One that the device does not give back is reset at the next start, or destroyed. */
 static void
-stop_tx_queues(struct rte_eth_dev *eth_dev)
+stop_tx_queues(struct rte_eth_dev_data *data)
 {
 	uint16_t i;
 
-	for (i = 0; i < eth_dev->data->nb_tx_queues; i++) {
-		if (eth_dev->data->tx_queues[i] != NULL)
-			mlx4x_tx_queue_stop(eth_dev, i);
+	for (i = 0; i < data->nb_tx_queues; i++) {
+		if (data->tx_queues[i] != NULL)
+			mlx4x_txq_stop(data->tx_queues[i]);
+		data->tx_queue_state[i] = RTE_ETH_QUEUE_STATE_STOPPED;
 	}
 }
 
@@ -232,7 +234,7 @@ stop_locked(struct rte_eth_dev *eth_dev)
 	mlx4x_rx_intr_stop(eth_dev);
 	mlx4x_xdp_stop(port);
 	mlx4x_rxq_stop_all(port);
-	stop_tx_queues(eth_dev);
+	stop_tx_queues(eth_dev->data);
 	port->started = false;
 }
 

@@ -496,6 +496,7 @@ void mlx4x_tx_queue_release(struct rte_eth_dev *eth_dev, uint16_t idx);
 void mlx4x_txq_follow_port(struct mlx4x_txq *txq);
 int mlx4x_txq_restart(struct mlx4x_txq *txq);
 void mlx4x_txq_drain(struct mlx4x_txq *txq);
+int mlx4x_txq_stop(struct mlx4x_txq *txq);
 void mlx4x_txq_free_all(struct mlx4x_txq *txq);
 struct mlx4x_txq *mlx4x_txq_create_internal(struct mlx4x_port *port, uint16_t idx,
 	uint16_t nb_desc, int socket);

@@ -551,15 +551,19 @@ int
 mlx4x_rx_queue_stop(struct rte_eth_dev *eth_dev, uint16_t idx)
 {
 	struct mlx4x_rxq *rxq = eth_dev->data->rx_queues[idx];
+	enum mlx4x_queue_state before;
 	int ret;
 
 	if (rxq->ring != NULL)
 		return refuse_soft(rxq);
 	mlx4x_lock(rxq->port->dev);
+	before = rxq->state;
 	mlx4x_store_release(&rxq->state, MLX4X_QUEUE_STOPPED);
 	ret = mlx4x_rxq_reset(rxq);
 	if (ret == 0)
 		eth_dev->data->rx_queue_state[idx] = RTE_ETH_QUEUE_STATE_STOPPED;
+	else	/* the device has it still: it goes on */
+		mlx4x_store_release(&rxq->state, before);
 	mlx4x_unlock(rxq->port->dev);
 	return ret;
 }

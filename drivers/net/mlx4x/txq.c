@@ -312,18 +312,29 @@ mlx4x_tx_queue_start(struct rte_eth_dev *eth_dev, uint16_t idx)
 	return ret;
 }
 
+/* No burst sends from here on; what was sent goes out first. */
+int
+mlx4x_txq_stop(struct mlx4x_txq *txq)
+{
+	mlx4x_store_release(&txq->state, MLX4X_QUEUE_STOPPED);
+	mlx4x_txq_drain(txq);
+	return reset(txq);
+}
+
 int
 mlx4x_tx_queue_stop(struct rte_eth_dev *eth_dev, uint16_t idx)
 {
 	struct mlx4x_txq *txq = eth_dev->data->tx_queues[idx];
+	enum mlx4x_queue_state before;
 	int ret;
 
 	mlx4x_lock(txq->port->dev);
-	mlx4x_store_release(&txq->state, MLX4X_QUEUE_STOPPED);
-	mlx4x_txq_drain(txq);
-	ret = reset(txq);
+	before = txq->state;
+	ret = mlx4x_txq_stop(txq);
 	if (ret == 0)
 		eth_dev->data->tx_queue_state[idx] = RTE_ETH_QUEUE_STATE_STOPPED;
+	else	/* the device has it still: it goes on */
+		mlx4x_store_release(&txq->state, before);
 	mlx4x_unlock(txq->port->dev);
 	return ret;
 }
