@@ -175,7 +175,8 @@ vcx3_card_census(struct vcx3_card *card)
 			    "\"rule\": %llu, \"eq\": %u}",
 		     (unsigned long long)live->live_mpts, (unsigned long long)live->live_cqs,
 		     (unsigned long long)live->live_qps, (unsigned long long)live->live_srqs,
-		     (unsigned long long)live->live_rules, vcx3_pci_count_eqs(&card->pci)) < 0)
+		     (unsigned long long)vcx3_pci_count_rules(&card->pci),
+		     vcx3_pci_count_eqs(&card->pci)) < 0)
 		return NULL;
 	return text;
 }

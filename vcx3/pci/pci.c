@@ -153,12 +153,23 @@ vcx3_pci_count_eqs(const struct vcx3_pci *pci)
 }
 
 uint64_t
+vcx3_pci_count_rules(const struct vcx3_pci *pci)
+{
+	uint64_t live = vcx3_counters_get(pci->core)->live_rules;
+	unsigned int i;
+
+	for (i = 0; i < pci->ports; i++)
+		live -= pci->port[i].nb_a0_rules;
+	return live;
+}
+
+uint64_t
 vcx3_pci_count_live(const struct vcx3_pci *pci)
 {
 	const struct vcx3_counters *counters = vcx3_counters_get(pci->core);
 
 	return counters->live_mpts + counters->live_cqs + counters->live_qps +
-	       counters->live_srqs + counters->live_rules + vcx3_pci_count_eqs(pci);
+	       counters->live_srqs + vcx3_pci_count_rules(pci) + vcx3_pci_count_eqs(pci);
 }
 
 void

@@ -133,6 +133,9 @@ int vcx3_pci_dma_map(struct vcx3_pci *pci, const struct vcx3_dma_region *region)
 int vcx3_pci_dma_unmap(struct vcx3_pci *pci, uint64_t iova, uint64_t size);
 void vcx3_pci_dma_unmap_all(struct vcx3_pci *pci);
 
+/** Steering rules that software has made; not what A0 steering makes of a port's settings. */
+uint64_t vcx3_pci_count_rules(const struct vcx3_pci *pci);
+
 /** Event queues that software has made and not destroyed. */
 uint32_t vcx3_pci_count_eqs(const struct vcx3_pci *pci);
 
