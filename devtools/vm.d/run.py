@@ -13,6 +13,9 @@ import time
 # The guest's second serial line on this program's terminal.
 TERMINAL = ["-chardev", "stdio,id=terminal,signal=off", "-serial", "chardev:terminal"]
 
+# The kernel lets the card through (iommu=pt): the device takes few DMA regions.
+IOMMU = ["-device", "intel-iommu,caching-mode=on"]
+
 # Behind the third port of a PCI Express root, so that the card is 0000:03:00.0, as below the
 # launcher.
 ROOT_PORTS = [word for port in (1, 2, 3) for word in
@@ -72,10 +75,13 @@ def qemu_command(qemu, options, kernel, initrd, out):
         "-object", f"memory-backend-memfd,id=ram,size={options.memory}M,share=on",
         "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
         "-kernel", str(kernel), "-initrd", str(initrd),
-        "-append", f"console=ttyS0 panic=-1 quiet loglevel=6 {options.append}",
+        "-append", f"console=ttyS0 panic=-1 quiet loglevel=6 "
+        f"{'intel_iommu=on iommu=pt' if options.iommu else ''} {options.append}",
         "-serial", f"file:{out}/console.log",
         *(TERMINAL if options.terminal else ["-serial", f"file:{out}/transcript.txt"]),
     ]
+    if options.iommu:
+        command += IOMMU
     if options.share:
         command += ["-virtfs", f"local,path={options.share},mount_tag=share,security_model=none"]
     if options.device:

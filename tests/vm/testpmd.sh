@@ -11,8 +11,8 @@ testpmd_say()
 	echo "$*" >&8
 }
 
-# testpmd_start net_mlx4|net_mlx4x [EAL devargs as -a,KEY=VALUE] OPTIONS...: forwarding when it returns.
-testpmd_start()
+# testpmd_open net_mlx4|net_mlx4x [EAL devargs as -a,KEY=VALUE] OPTIONS...: it runs.
+testpmd_open()
 {
 	plugin=
 	[ "$1" = net_mlx4 ] || plugin="-d $BUILD/drivers/net/mlx4x/librte_net_mlx4x.so"
@@ -32,6 +32,12 @@ testpmd_start()
 		--total-num-mbufs=8192 --no-flush-rx "$@" < $TESTPMD_PIPE > $TESTPMD_LOG 2>&1 &
 	testpmd_pid=$!
 	exec 8> $TESTPMD_PIPE
+}
+
+# The same words; forwarding when it returns.
+testpmd_start()
+{
+	testpmd_open "$@"
 	testpmd_say start
 	wait_for 90 grep -q "packet forwarding - ports" $TESTPMD_LOG || testpmd_failed
 }
