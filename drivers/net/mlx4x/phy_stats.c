@@ -268,7 +268,8 @@ mlx4x_phy_stats_read(const struct mlx4x_port *port, uint64_t *values)
 
 		if (at < kernel.nb)
 			follow(stat, kernel.values->data[at]);
-		values[i] = stat->last - stat->base;
+		if (values != NULL)
+			values[i] = stat->last - stat->base;
 	}
 	if (told)
 		forget_kernel(&kernel);
@@ -278,9 +279,8 @@ void
 mlx4x_phy_stats_reset(const struct mlx4x_port *port)
 {
 	unsigned int i, nb = mlx4x_phy_stats_count(port);
-	uint64_t values[MAX_KERNEL_STATS];
 
-	mlx4x_phy_stats_read(port, values);
+	mlx4x_phy_stats_read(port, NULL);
 	for (i = 0; i < nb; i++)
 		port->phy_stats->stat[i].base = port->phy_stats->stat[i].last;
 }

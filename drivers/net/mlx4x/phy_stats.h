@@ -23,6 +23,7 @@ void mlx4x_phy_stats_name(const struct mlx4x_port *port, unsigned int i, char *n
 /*
  * Asks the kernel for all values since the last reset. If it does not answer, as when the
  * device is gone, they are what they were. In the primary under the lock of the device.
+ * values may be NULL.
  */
 void mlx4x_phy_stats_read(const struct mlx4x_port *port, uint64_t *values);
 
