@@ -165,7 +165,7 @@ checked_step(struct function *function, uint32_t pc)
 	struct xdpvm_prog *prog = function->frame.prog;
 
 	if (prog->info[pc].check != XDPVM_CHECK_NONE &&
-	    !xdpvm_check_passes(function->buff, &prog->insns[pc], prog->info[pc].check,
+	    !xdpvm_check_passes(function->buff, &prog->insns[pc], &prog->info[pc],
 				function->regs)) {
 		*function->frame.aborted = true;
 		return pc;
@@ -218,7 +218,7 @@ xdpvm_interp_callback(struct xdpvm_buff *buff, uint64_t callback, uint64_t r1, u
 	struct xdpvm_frame frame = *buff->interp;
 
 	frame.depth++;
-	if (frame.prog->checked && !xdpvm_burn_fuel(buff))
+	if (frame.prog->checked && !xdpvm_burn_fuel(buff, subprog->cost))
 		*frame.aborted = true;
 	/* Not 0 once the run has ended: no helper calls again. */
 	return *frame.aborted ? 1 : run_function(frame, buff, subprog, args);

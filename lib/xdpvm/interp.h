@@ -21,8 +21,8 @@ void xdpvm_store(const struct bpf_insn *insn, void *address, uint64_t value);
 void xdpvm_atomic(const struct bpf_insn *insn, void *address, uint64_t *src, uint64_t *r0);
 
 /* interp_check.c: whether an instruction may be executed; see enum xdpvm_check. */
-bool xdpvm_check_passes(struct xdpvm_buff *buff, const struct bpf_insn *insn, uint8_t check,
-			const uint64_t *regs);
-bool xdpvm_burn_fuel(struct xdpvm_buff *buff);
+bool xdpvm_check_passes(struct xdpvm_buff *buff, const struct bpf_insn *insn,
+			const struct xdpvm_insn_info *info, const uint64_t *regs);
+bool xdpvm_burn_fuel(struct xdpvm_buff *buff, uint32_t cost);
 
 #endif /* XDPVM_INTERP_H */

@@ -20,22 +20,22 @@ lies_within(uint64_t address, uint64_t size, const uint8_t *start, const uint8_t
 }
 
 bool
-xdpvm_burn_fuel(struct xdpvm_buff *buff)
+xdpvm_burn_fuel(struct xdpvm_buff *buff, uint32_t cost)
 {
-	if (buff->fuel == 0)
+	if (buff->fuel < cost)
 		return false;
-	buff->fuel--;
+	buff->fuel -= cost;
 	return true;
 }
 
 bool
-xdpvm_check_passes(struct xdpvm_buff *buff, const struct bpf_insn *insn, uint8_t check,
-		   const uint64_t *regs)
+xdpvm_check_passes(struct xdpvm_buff *buff, const struct bpf_insn *insn,
+		   const struct xdpvm_insn_info *info, const uint64_t *regs)
 {
 	bool load = BPF_CLASS(insn->code) == BPF_LDX;
 	uint64_t address = regs[load ? insn->src_reg : insn->dst_reg] + insn->off;
 
-	switch (check) {
+	switch (info->check) {
 	case XDPVM_CHECK_PACKET:
 		return lies_within(address, access_size(insn), buff->data, buff->data_end);
 	case XDPVM_CHECK_META:
@@ -43,6 +43,6 @@ xdpvm_check_passes(struct xdpvm_buff *buff, const struct bpf_insn *insn, uint8_t
 	case XDPVM_CHECK_ALIGNED:
 		return address % access_size(insn) == 0;
 	default:
-		return xdpvm_burn_fuel(buff);
+		return xdpvm_burn_fuel(buff, info->cost);
 	}
 }

@@ -56,9 +56,9 @@ emit_alignment_check(struct jit *jit, const struct bpf_insn *insn)
 }
 
 void
-xdpvm_jit_burn_fuel(struct jit *jit)
+xdpvm_jit_burn_fuel(struct jit *jit, uint32_t cost)
 {
-	emit_mi(jit, X86_SUB, BUFF, offsetof(struct xdpvm_buff, fuel), 1);
+	emit_mi(jit, X86_SUB, BUFF, offsetof(struct xdpvm_buff, fuel), cost);
 	emit_abort_if(jit, CC_B);
 }
 
@@ -80,7 +80,7 @@ xdpvm_jit_check(struct jit *jit, uint32_t i)
 		emit_alignment_check(jit, insn);
 		break;
 	case XDPVM_CHECK_FUEL:
-		xdpvm_jit_burn_fuel(jit);
+		xdpvm_jit_burn_fuel(jit, jit->prog->info[i].cost);
 		break;
 	}
 }

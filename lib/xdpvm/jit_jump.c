@@ -53,7 +53,7 @@ xdpvm_jit_prologue(struct jit *jit)
 		emit_mem(jit, true, X86_MOV, RSP, BUFF, offsetof(struct xdpvm_buff, jit_stack));
 	zero_slots(jit);
 	if (jit->subprog->callback && jit->prog->checked)
-		xdpvm_jit_burn_fuel(jit);
+		xdpvm_jit_burn_fuel(jit, jit->subprog->cost);
 }
 
 int32_t

@@ -350,7 +350,7 @@ bool xdpvm_jit_lookup_inlined(const struct xdpvm_prog *prog, uint32_t i, bool *n
 
 /* jit_check.c: the check before an instruction; what happens when one fails. */
 void xdpvm_jit_check(struct jit *jit, uint32_t i);
-void xdpvm_jit_burn_fuel(struct jit *jit);
+void xdpvm_jit_burn_fuel(struct jit *jit, uint32_t cost);
 void xdpvm_jit_abort(struct jit *jit);
 int32_t xdpvm_jit_saved_size(const struct jit *jit);
 

@@ -28,14 +28,14 @@ enum xdpvm_check {
 	XDPVM_CHECK_PACKET,	/* the access is inside [data, data_end) */
 	XDPVM_CHECK_META,	/* the access is inside [data_meta, data) */
 	XDPVM_CHECK_ALIGNED,	/* an atomic operation does not cross into another cache line */
-	XDPVM_CHECK_FUEL,	/* a jump that closes a loop: burns one unit of fuel */
+	XDPVM_CHECK_FUEL,	/* a jump that closes a loop: burns its cost */
 };
 
 /*
- * Rounds of loops and callbacks of one run, tail calls included. Twice what one bpf_loop() may do
- * in Linux (BPF_MAX_LOOPS).
+ * Instructions that loops and callbacks of one run may cost (prove_cost.c), tail calls included.
+ * Linux's verifier unrolls loops and follows a million instructions (BPF_COMPLEXITY_LIMIT_INSNS).
  */
-#define XDPVM_FUEL (16u << 20)
+#define XDPVM_FUEL (1u << 20)
 
 /* How a key was put on the stack: its 8-byte words, cut so that each load has one store to meet. */
 #define XDPVM_KEY_INLINE 16		/* bytes; longer keys are hashed by a call */
@@ -53,12 +53,14 @@ struct xdpvm_insn_info {
 				 * known; calls: the same of R2 */
 	uint8_t check;		/* enum xdpvm_check */
 	bool target;		/* some jump lands here */
+	uint32_t cost;		/* fuel that XDPVM_CHECK_FUEL burns */
 };
 
 struct xdpvm_subprog {
 	uint32_t start;		/* first instruction */
 	uint32_t end;		/* one past the last */
 	bool callback;		/* its address is taken */
+	uint32_t cost;		/* fuel that it burns as a callback */
 	uint64_t zero_slots;	/* bit i: the 8 bytes at frame pointer - 8 * (i + 1) must be zero
 				 * when it is entered */
 };

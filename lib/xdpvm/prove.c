@@ -430,6 +430,7 @@ xdpvm_prove(struct xdpvm_prog *prog)
 		.prog = prog,
 		.live = calloc(prog->n_insns + 1, sizeof(*prover.live)),
 		.loops = calloc(prog->n_insns, sizeof(*prover.loops)),
+		.bytes = calloc(prog->n_insns, sizeof(*prover.bytes)),
 		.seen = calloc(prog->n_insns, sizeof(*prover.seen)),
 	};
 	struct path path = {
@@ -438,18 +439,21 @@ xdpvm_prove(struct xdpvm_prog *prog)
 	};
 	int ret = -ENOMEM;
 
-	if (prover.live != NULL && prover.loops != NULL && prover.seen != NULL &&
-	    path.state != NULL && path.other != NULL) {
+	if (prover.live != NULL && prover.loops != NULL && prover.bytes != NULL &&
+	    prover.seen != NULL && path.state != NULL && path.other != NULL) {
 		xdpvm_prove_live(&prover);
 		ret = xdpvm_prove_loops(&prover);
 	}
 	if (ret == 0)
 		ret = attempt(&prover, &path);
+	if (ret == 0)
+		ret = xdpvm_prove_costs(&prover);
 	if (ret == -ENOMEM)
 		xdpvm_fail(prog->object, ret, "program %s: no memory", prog->name);
 	for (uint32_t i = 0; prover.seen != NULL && i < prog->n_insns; i++)
 		free(prover.seen[i].states);
 	free(prover.seen);
+	free(prover.bytes);
 	free(prover.loops);
 	free(prover.live);
 	free(prover.todo);

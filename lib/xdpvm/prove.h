@@ -9,7 +9,7 @@
  * - no byte of the frame is read that the program did not write: such slots are zeroed when the
  *   function is entered (subprog.zero_slots);
  * - helpers get what their contract (helper.h) asks for;
- * - a run ends: every jump that closes a loop and every callback burns fuel.
+ * - a run ends: every jump that closes a loop and every callback burns fuel (prove_cost.c).
  * It does not promise that addresses stay secret: a program may write a pointer into a packet, as
  * Linux lets privileged programs do, and print it; but bpf_trace_printk() does not follow it.
  *
@@ -100,6 +100,7 @@ struct prover {
 	struct xdpvm_prog *prog;
 	uint16_t *live;		/* per instruction: registers whose value may be read from here on */
 	bool *loops;		/* per instruction: a jump that closes a loop */
+	uint32_t *bytes;	/* per call of a helper: most bytes that it goes through */
 	struct prove_seen *seen;	/* per instruction */
 	struct prove_state **todo;	/* states to go on with, and where */
 	uint32_t *todo_at;
@@ -207,6 +208,9 @@ void xdpvm_prove_live(struct prover *prover);
 
 /* prove_loop.c: fills prover->loops. 0 or -ENOMEM. */
 int xdpvm_prove_loops(struct prover *prover);
+
+/* prove_cost.c: behind the walk, fills what fuel is burned. 0 or -ENOMEM. */
+int xdpvm_prove_costs(struct prover *prover);
 
 /* Refuses: -EACCES after a sentence that names the register. */
 int xdpvm_prove_refuse(struct prover *prover, uint32_t i, unsigned int reg,

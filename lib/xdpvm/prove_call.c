@@ -77,8 +77,12 @@ check_map(struct call *call, unsigned int arg)
 static int
 check_region(const struct call *call, unsigned int arg, uint64_t size, bool write)
 {
+	uint32_t *bytes = &call->prover->bytes[call->i];
+
 	if (size == 0)
 		return 0;
+	if (*bytes < size)
+		*bytes = size;
 	return xdpvm_prove_region(call->prover, call->i, call->state, BPF_REG_1 + arg, size, write);
 }
 
