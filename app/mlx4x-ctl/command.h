@@ -26,6 +26,7 @@ int command_status(struct ctl *ctl, int argc, char **argv);
 int command_features(struct ctl *ctl, int argc, char **argv);
 int command_stats(struct ctl *ctl, int argc, char **argv);
 int command_maps(struct ctl *ctl, int argc, char **argv);
+int command_targets(struct ctl *ctl, int argc, char **argv);
 int command_trace(struct ctl *ctl, int argc, char **argv);
 
 /*

@@ -23,6 +23,7 @@ static const struct command commands[] = {
 	{ "features", command_features },
 	{ "stats", command_stats },
 	{ "maps", command_maps },
+	{ "targets", command_targets },
 	{ "trace", command_trace },
 };
 
@@ -42,6 +43,8 @@ static const char doc[] =
 	"  stats [PORT]         counters of verdicts, once or every few seconds\n"
 	"  maps list|dump|lookup|update|delete PORT ...\n"
 	"                       maps of the attached program\n"
+	"  targets list|set|delete PORT ...\n"
+	"                       where programs may redirect to\n"
 	"  trace PORT           packets that ended in XDP_ABORTED or an exception\n"
 	"\n"
 	"PORT is a port number of the application or the name of the port.\n"

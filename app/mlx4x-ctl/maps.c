@@ -7,15 +7,14 @@
 
 #include "command.h"
 #include "hex.h"
-
-#define MAX_HEX 1024
+#include "value.h"
 
 struct maps {
 	const char *verb;
 	const char *port;
 	const char *map;
 	char key[MAX_HEX];
-	char value[MAX_HEX];
+	struct value value;
 	const char *flags;
 };
 
@@ -24,11 +23,15 @@ static const char doc[] =
 	"  maps list PORT\n"
 	"  maps dump PORT MAP\n"
 	"  maps lookup PORT MAP key DATA\n"
-	"  maps update PORT MAP key DATA value DATA [any|noexist|exist]\n"
+	"  maps update PORT MAP key DATA value VALUE [prog NAME] [any|noexist|exist]\n"
 	"  maps delete PORT MAP key DATA\n"
 	"\n"
 	"DATA is bytes: 10 0x0a ..., or \"hex\" and two digits each: hex 0a 00 ...\n"
-	"A value for a per-CPU map is one copy, which all CPUs get.";
+	"A value for a per-CPU map is one copy, which all CPUs get.\n"
+	"\n"
+	"VALUE is DATA, or for a PROG_ARRAY or a map of maps \"name NAME\", a program or map\n"
+	"of the object; for a DEVMAP \"dev PORT\", see targets; for a CPUMAP \"qsize N\".\n"
+	"\"prog\" names the second program of a DEVMAP's or CPUMAP's entry.";
 
 /* The words behind VERB PORT MAP. 0, or -1 after a sentence. */
 static int
@@ -37,18 +40,24 @@ parse_data(struct maps *maps, char **words, int nb_words)
 	int i = 0, used;
 
 	while (i < nb_words) {
-		if (strcmp(words[i], "key") == 0 || strcmp(words[i], "value") == 0) {
-			char *text = words[i][0] == 'k' ? maps->key : maps->value;
+		char **rest = &words[i + 1];
+		int nb_rest = nb_words - i - 1;
 
-			used = hex_from_words(&words[i + 1], nb_words - i - 1, text, MAX_HEX);
+		if (strcmp(words[i], "key") == 0 || strcmp(words[i], "value") == 0) {
+			used = words[i][0] == 'k' ?
+				hex_from_words(rest, nb_rest, maps->key, sizeof(maps->key)) :
+				value_from_words(&maps->value, rest, nb_rest);
 			if (used < 0)
 				return -1;
 			i += 1 + used;
+		} else if (strcmp(words[i], "prog") == 0 && nb_rest > 0) {
+			maps->value.prog = rest[0];
+			i += 2;
 		} else if (strcmp(words[i], "any") == 0 || strcmp(words[i], "noexist") == 0 ||
 				strcmp(words[i], "exist") == 0) {
 			maps->flags = words[i++];
 		} else {
-			report("\"%s\" is none of key, value, any, noexist, exist or a byte", words[i]);
+			report("\"%s\" is none of key, value, prog, any, noexist, exist or a byte", words[i]);
 			return -1;
 		}
 	}
@@ -195,9 +204,16 @@ look_up(struct ctl *ctl, int port, const struct maps *maps)
 static int
 update(struct ctl *ctl, int port, const struct maps *maps)
 {
+	struct value value = maps->value;
+	const char *prog = value.prog;
+
+	if (value_find_dev(ctl, port, &value) != 0)
+		return EXIT_FAILURE;
 	return finish_answer(ctl, client_ask(&ctl->client,
-		"/mlx4x/xdp/maps/update,port=%d,map=%s,key=%s,value=%s,flags=%s", port,
-		maps->map, maps->key, maps->value, maps->flags));
+		"/mlx4x/xdp/maps/update,port=%d,map=%s,key=%s,%s=%s,flags=%s%s%s", port,
+		maps->map, maps->key, value.name != NULL ? "name" : "value",
+		value.name != NULL ? value.name : value.hex, maps->flags,
+		prog != NULL ? ",func=" : "", prog != NULL ? prog : ""));
 }
 
 static int
@@ -233,10 +249,10 @@ find_verb(const struct maps *maps)
 		if (strcmp(verb->name, maps->verb) != 0)
 			continue;
 		if (verb->map == (maps->map != NULL) && verb->key == (maps->key[0] != '\0') &&
-		    verb->value == (maps->value[0] != '\0'))
+		    verb->value == value_is_given(&maps->value))
 			return verb;
 		report("maps %s takes a port%s%s%s", verb->name, verb->map ? ", a map" : "",
-			verb->key ? ", key DATA" : "", verb->value ? ", value DATA" : "");
+			verb->key ? ", key DATA" : "", verb->value ? ", value VALUE" : "");
 		return NULL;
 	}
 	report("maps %s: no such verb; list, dump, lookup, update, delete", maps->verb);
@@ -247,7 +263,7 @@ int
 command_maps(struct ctl *ctl, int argc, char **argv)
 {
 	static const struct argp argp = {
-		.parser = parse_word, .args_doc = "VERB PORT [MAP [key DATA [value DATA]]]",
+		.parser = parse_word, .args_doc = "VERB PORT [MAP [key DATA [value VALUE]]]",
 		.doc = doc,
 	};
 	struct maps maps = { .flags = "any" };

@@ -8,7 +8,7 @@ _mlx4x_ctl()
 
 	for word in "${words[@]:1:cword-1}"; do
 		case $word in
-		load | unload | status | features | stats | maps | trace)
+		load | unload | status | features | stats | maps | targets | trace)
 			command=$word
 			break
 			;;
@@ -27,6 +27,10 @@ _mlx4x_ctl()
 		COMPREPLY=($(compgen -W "native" -- "$cur"))
 		return
 		;;
+	targets)
+		COMPREPLY=($(compgen -W "list set delete" -- "$cur"))
+		return
+		;;
 	maps)
 		COMPREPLY=($(compgen -W "list dump lookup update delete" -- "$cur"))
 		return
@@ -37,13 +41,14 @@ _mlx4x_ctl()
 	load) options="--mode --section --prog-name --pin-path --verify --queue --replace" ;;
 	unload) options="--id --all --queue" ;;
 	stats) options="--interval --count" ;;
+	targets) options="--txq" ;;
 	trace) options="--follow --count" ;;
 	*) options= ;;
 	esac
 	if [[ $cur == -* ]]; then
 		COMPREPLY=($(compgen -W "$options --help --usage" -- "$cur"))
 	elif [[ -z $command ]]; then
-		COMPREPLY=($(compgen -W "load unload status features stats maps trace" -- "$cur"))
+		COMPREPLY=($(compgen -W "load unload status features stats maps targets trace" -- "$cur"))
 	elif [[ $command == load ]]; then
 		_filedir o
 	fi

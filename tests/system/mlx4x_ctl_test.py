@@ -14,6 +14,7 @@ from lib.bed import Testpmd, build_dir, check, check_equal, wait_until
 DRIVER = os.path.join(build_dir(), "drivers", "net", "mlx4x", "librte_net_mlx4x.so")
 CTL = os.path.join(build_dir(), "app", "mlx4x-ctl", "mlx4x-ctl")
 PROGS = os.path.join(build_dir(), "examples", "progs")
+TEST_PROGS = os.path.join(build_dir(), "tests", "system", "progs")
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCES = os.path.join(HERE, "..", "..", "app", "mlx4x-ctl")
 GENERATOR = ["--wire", "1=gen:size=60,flows=16,proto=mix,rate=20000", "--wire", "2=sink"]
@@ -26,11 +27,12 @@ def prog(name):
 class Controlled:
     """testpmd with a telemetry socket, and the tool for it."""
 
-    def __init__(self, bed, options=GENERATOR, device_args=""):
+    def __init__(self, bed, options=GENERATOR, device_args="", args=(), **keywords):
         bed.require_hugepages()
         self.prefix = f"{bed.prefix}-{bed.next_number()}"
-        self.pmd = Testpmd(bed, ["--strict", *options], ["--forward-mode=rxonly"],
-                           driver=DRIVER, file_prefix=self.prefix, device_args=device_args)
+        self.pmd = Testpmd(bed, ["--strict", *options], ["--forward-mode=rxonly", *args],
+                           driver=DRIVER, file_prefix=self.prefix, device_args=device_args,
+                           **keywords)
         self.pmd.cmd("start")
 
     def run(self, *words):
@@ -118,6 +120,97 @@ def test_maps(bed):
     app.refused("nix", "maps", "dump", "0", "nix")
     app.refused("takes", "maps", "update", "0", "blocked_port", "key", "0", status=2)
     app.refused("not a byte", "maps", "lookup", "0", "blocked_port", "key", "256", status=2)
+    app.quit()
+
+
+def key(number):
+    """A 32-bit key in words."""
+    return ["key", *map(str, number.to_bytes(4, "little"))]
+
+
+def test_programs_and_maps_in_maps(bed):
+    """What programs find in their maps shows in the verdicts."""
+    app = Controlled(bed)
+    app.ctl("load", "0", os.path.join(TEST_PROGS, "by_name.bpf.o"))
+    app.grows("rx_xdp_pass")
+    app.ctl("maps", "update", "0", "tables", *key(1), "value", "name", "drops")
+    app.grows("rx_xdp_drop")
+    app.ctl("maps", "update", "0", "calls", *key(0), "value", "1", "0", "0", "0")
+    app.ctl("maps", "update", "0", "tables", *key(1), "value", "name", "calls")
+    app.grows("rx_xdp_aborted")
+    app.ctl("maps", "update", "0", "programs", *key(1), "value", "name", "xdp_sends_back")
+    app.grows("rx_xdp_tx")
+    app.refused("no program nix", "maps", "update", "0", "programs", *key(0), "value", "name", "nix")
+    app.refused("no map nix", "maps", "update", "0", "tables", *key(0), "value", "name", "nix")
+    app.refused("cannot update", "maps", "update", "0", "tables", *key(0), "value", "name",
+                "programs")
+    app.refused("cannot update", "maps", "update", "0", "programs", *key(2), "value", "name",
+                "xdp_sends_back")
+    app.refused("cannot update", "maps", "update", "0", "programs", *key(0), "value", "name",
+                "xdp_sends_back", "exist")
+    app.refused("have no name", "maps", "update", "0", "calls", *key(0), "value", "name", "drops")
+    app.refused("have no programs", "maps", "update", "0", "calls", *key(0), "value", "dev", "0",
+                "prog", "xdp_sends_back")
+    app.refused("missing", "maps", "update", "0", "tables", *key(0), "value", "name", status=2)
+    app.grows("rx_xdp_tx")
+    app.ctl("maps", "delete", "0", "programs", *key(1))
+    app.grows("rx_xdp_aborted")
+    app.quit()
+
+
+def test_entries_with_programs(bed):
+    """A DEVMAP's and a CPUMAP's entry by words, with the program that runs there."""
+    app = Controlled(bed, device_args="xdp_cpumap_queues=1", args=["--rxq=2", "--txq=2"])
+    app.ctl("load", "0", os.path.join(TEST_PROGS, "redirect.bpf.o"))
+    def order(*numbers):
+        for index, number in enumerate(numbers):
+            app.ctl("maps", "update", "0", "order", *key(index), "value",
+                    *map(str, number.to_bytes(4, "little")))
+    app.ctl("maps", "update", "0", "ports_prog", *key(3), "value", "dev", "1", "prog", "xdp_at_port")
+    entry = json.loads(app.ctl("-j", "maps", "lookup", "0", "ports_prog", *key(3)))
+    other = json.loads(app.ctl("-j", "status", "1"))[0]["ifindex"]
+    check_equal((entry["func"], entry["value"][:8]),
+                ("xdp_at_port", other.to_bytes(4, "little").hex()), "entry")
+    order(6, 3, 0)
+    app.grows("rx_xdp_redirect_dropped")  # it drops what has an odd byte there, as IPv4 has
+    app.ctl("maps", "update", "0", "ports_prog", *key(3), "value", "dev", "0000:03:00.0_port1")
+    app.grows("rx_xdp_xmit")
+    app.ctl("maps", "update", "0", "cpus_prog", *key(0), "value", "qsize", "64", "prog", "xdp_at_cpu")
+    order(7, 0, 0)
+    app.grows("rx_cpumap_dropped")
+    before = app.ctl("-j", "maps", "dump", "0", "ports_prog")
+    app.refused("none that programs can redirect", "maps", "update", "0", "ports_prog", *key(3),
+                "value", "dev", "net_nix")
+    app.refused("not a number", "maps", "update", "0", "cpus_prog", *key(0), "value", "qsize", "x",
+                status=2)
+    app.refused("no program nix", "maps", "update", "0", "ports_prog", *key(3), "value", "dev", "1",
+                "prog", "nix")
+    app.refused("cannot update", "maps", "update", "0", "cpus_prog", *key(0), "value", "qsize",
+                "16385")
+    check_equal(app.ctl("-j", "maps", "dump", "0", "ports_prog"), before, "entries after refusals")
+    app.quit()
+
+
+def test_targets(bed):
+    """A port of another driver becomes a target, and is none again."""
+    app = Controlled(bed, eal=["--vdev", "net_ring0"])
+    app.ctl("load", "0", os.path.join(TEST_PROGS, "redirect.bpf.o"))
+    app.refused("none that programs can redirect", "maps", "update", "0", "ports", *key(0), "value",
+                "dev", "net_ring0")
+    app.ctl("targets", "set", "0", "net_ring0", "-q", "0")
+    check("net_ring0" in app.ctl("targets", "list", "0"), "the list names it")
+    app.ctl("maps", "update", "0", "ports", *key(0), "value", "dev", "net_ring0")
+    for index, number in enumerate((2, 0, 0)):
+        app.ctl("maps", "update", "0", "order", *key(index), "value", str(number), "0", "0", "0")
+    app.grows("rx_xdp_redirect")
+    before = app.ctl("-j", "targets", "list", "0")
+    app.refused("no port net_nix", "targets", "set", "0", "net_nix")
+    app.refused("too few", "targets", "set", "0", "net_ring0", "--txq", "5")
+    app.refused("no such verb", "targets", "nix", "0", status=2)
+    app.refused("takes a port and a target", "targets", "set", "0", status=2)
+    check_equal(app.ctl("-j", "targets", "list", "0"), before, "targets after refusals")
+    app.ctl("targets", "delete", "0", "net_ring0")
+    app.grows("rx_xdp_redirect_unknown")
     app.quit()
 
 

@@ -177,6 +177,9 @@ def test_programs_of_entries(bed):
     app.ask("maps/update", map="ports_prog", **entry)
     wait_until(lambda: app.pmd.port_counters(2)["tx_frames"] > 100, "frames without the program")
     app.refused(2, "no program other", "maps/update", map="ports_prog", func="other", **entry)
+    app.refused(22, "needs value=", "maps/update", port=0, map="order", key="00000000")
+    app.refused(22, "either value= or name=", "maps/update", port=0, map="order", key="00000000",
+                value="00000000", name="order")
     app.refused(22, "have no programs", "maps/update", port=0, map="order", key="00000000",
                 value="00000000", func="xdp_at_port")
     app.pmd.cmd("stop")

@@ -31,7 +31,8 @@
 	X(KEY, "key") \
 	X(VALUE, "value") \
 	X(FLAGS, "flags") \
-	X(TARGET, "target")
+	X(TARGET, "target") \
+	X(NAME, "name")
 
 #define MLX4X_TEL_KEY_NUMBER(number, name) MLX4X_TEL_##number,
 enum mlx4x_tel_key {

@@ -114,14 +114,32 @@ parse_key(struct map_access *access)
 		access->info.key_size);
 }
 
-/* One value, for every CPU if there are several copies. */
+/* Entries that a second program can belong to. */
+static bool
+has_programs(const struct map_access *access)
+{
+	return access->info.value_size == sizeof(struct bpf_devmap_val) &&
+		(access->info.type == BPF_MAP_TYPE_DEVMAP ||
+		 access->info.type == BPF_MAP_TYPE_DEVMAP_HASH ||
+		 access->info.type == BPF_MAP_TYPE_CPUMAP);
+}
+
+/* One value, for every CPU if there are several copies. The program of an entry may be left out. */
 static int
 parse_value(struct map_access *access)
 {
 	size_t stride = RTE_ALIGN_CEIL((size_t)access->info.value_size, 8), offset;
-	int ret = parse_hex(access, "value", access->request->value[MLX4X_TEL_VALUE],
-		access->value, access->info.value_size);
+	size_t size = access->info.value_size;
+	const char *text = access->request->value[MLX4X_TEL_VALUE];
+	int ret;
 
+	if (text == NULL)
+		return mlx4x_xdp_refuse(access->request->port, EINVAL, "map %s: the request needs "
+			"value=, or name= if its entries are programs or maps",
+			access->info.name);
+	if (has_programs(access) && strlen(text) == 2 * sizeof(uint32_t))
+		size = sizeof(uint32_t);
+	ret = parse_hex(access, "value", text, access->value, size);
 	for (offset = stride; is_per_cpu(access) && offset < access->value_bytes; offset += stride)
 		memcpy(access->value + offset, access->value, access->info.value_size);
 	return ret;
@@ -155,6 +173,21 @@ add_value(struct rte_tel_data *dict, const char *name, const struct map_access *
 	}
 }
 
+/* The second program of the entry, whose number in the value says nothing to others. */
+static void
+add_program_name(struct rte_tel_data *dict, const struct map_access *access)
+{
+	struct xdpvm_prog *prog;
+	uint32_t id;
+
+	if (!has_programs(access))
+		return;
+	memcpy(&id, access->value + offsetof(struct bpf_devmap_val, bpf_prog), sizeof(id));
+	prog = xdpvm_map_entry_prog(access->map, id);
+	if (prog != NULL)
+		rte_tel_data_add_dict_string(dict, "func", xdpvm_prog_name(prog));
+}
+
 static int
 map_lookup(struct map_access *access, struct rte_tel_data *dict)
 {
@@ -167,6 +200,7 @@ map_lookup(struct map_access *access, struct rte_tel_data *dict)
 		return refuse(access, "look up", -ret);
 	mlx4x_tel_add_hex(dict, "key", access->key, access->info.key_size);
 	add_value(dict, "value", access);
+	add_program_name(dict, access);
 	return 0;
 }
 
@@ -189,6 +223,17 @@ parse_flags(const struct map_access *access, uint64_t *flags)
 		text);
 }
 
+static struct xdpvm_prog *
+find_prog(const struct map_access *access, const char *name)
+{
+	struct xdpvm_prog *prog = xdpvm_prog_find(access->object, name);
+
+	if (prog == NULL)
+		mlx4x_xdp_refuse(access->request->port, ENOENT, "there is no program %s in the object "
+			"of map %s", name, access->info.name);
+	return prog;
+}
+
 /* func= names the second program of an entry, which is the second half of its value. */
 static int
 name_program(struct map_access *access)
@@ -199,33 +244,78 @@ name_program(struct map_access *access)
 
 	if (name == NULL)
 		return 0;
-	if (access->info.value_size != sizeof(struct bpf_devmap_val) ||
-	    (access->info.type != BPF_MAP_TYPE_DEVMAP &&
-	     access->info.type != BPF_MAP_TYPE_DEVMAP_HASH &&
-	     access->info.type != BPF_MAP_TYPE_CPUMAP))
+	if (!has_programs(access))
 		return mlx4x_xdp_refuse(access->request->port, EINVAL, "map %s: its entries have no "
 			"programs", access->info.name);
-	prog = xdpvm_prog_find(access->object, name);
+	prog = find_prog(access, name);
 	if (prog == NULL)
-		return mlx4x_xdp_refuse(access->request->port, ENOENT, "there is no program %s in the "
-			"object of map %s", name, access->info.name);
+		return -ENOENT;
 	ref = xdpvm_prog_ref(prog);
 	memcpy(access->value + offsetof(struct bpf_devmap_val, bpf_prog), &ref, sizeof(ref));
 	return 0;
 }
 
+/* name= is a program for a PROG_ARRAY, as in Linux in place of what is there or not. */
+static int
+put_program(const struct map_access *access, const char *name, uint64_t flags)
+{
+	struct xdpvm_prog *prog = find_prog(access, name);
+	uint32_t index;
+	int ret;
+
+	if (prog == NULL)
+		return -ENOENT;
+	memcpy(&index, access->key, sizeof(index));
+	ret = flags == BPF_ANY ? xdpvm_map_update_prog(access->map, index, prog) : -EINVAL;
+	return ret != 0 ? refuse(access, "update", -ret) : 0;
+}
+
+/* And a map for a map of maps. */
+static int
+put_map(const struct map_access *access, const char *name, uint64_t flags)
+{
+	struct xdpvm_map *inner = xdpvm_map_find(access->object, name);
+	int ret;
+
+	if (inner == NULL)
+		return mlx4x_xdp_refuse(access->request->port, ENOENT, "there is no map %s", name);
+	ret = xdpvm_map_update_map(access->map, access->key, inner, flags);
+	return ret != 0 ? refuse(access, "update", -ret) : 0;
+}
+
+static int
+put_by_name(const struct map_access *access, const char *name, uint64_t flags)
+{
+	if (access->request->value[MLX4X_TEL_VALUE] != NULL)
+		return mlx4x_xdp_refuse(access->request->port, EINVAL, "map %s: either value= or name=",
+			access->info.name);
+	switch (access->info.type) {
+	case BPF_MAP_TYPE_PROG_ARRAY:
+		return put_program(access, name, flags);
+	case BPF_MAP_TYPE_ARRAY_OF_MAPS:
+	case BPF_MAP_TYPE_HASH_OF_MAPS:
+		return put_map(access, name, flags);
+	default:
+		return mlx4x_xdp_refuse(access->request->port, EINVAL, "map %s: its entries are no "
+			"programs or maps, and have no name", access->info.name);
+	}
+}
+
 static int
 map_update(struct map_access *access, struct rte_tel_data *dict)
 {
+	const char *name = access->request->value[MLX4X_TEL_NAME];
 	uint64_t flags;
 	int ret = parse_key(access);
 
 	if (ret == 0)
+		ret = parse_flags(access, &flags);
+	if (ret == 0 && name != NULL)
+		return put_by_name(access, name, flags);
+	if (ret == 0)
 		ret = parse_value(access);
 	if (ret == 0)
 		ret = name_program(access);
-	if (ret == 0)
-		ret = parse_flags(access, &flags);
 	if (ret != 0)
 		return ret;
 	ret = xdpvm_map_update(access->map, access->key, access->value, flags);
@@ -255,6 +345,7 @@ add_entry(struct rte_tel_data *dict, const struct map_access *access, unsigned i
 		return;
 	mlx4x_tel_add_hex(entry, "key", access->next_key, access->info.key_size);
 	add_value(entry, "value", access);
+	add_program_name(entry, access);
 }
 
 /* The entries behind key=, or the first ones. An entry deleted meanwhile is left out. */
@@ -376,9 +467,9 @@ static const struct mlx4x_tel_command commands[] = {
 		BIT(PORT) | BIT(MAP), PLACE | BIT(KEY) | BIT(COUNT), dump },
 	{ "/mlx4x/xdp/maps/lookup", "port=N,map=NAME,key=HEX[,queue=N][,id=N]",
 		BIT(PORT) | BIT(MAP) | BIT(KEY), PLACE, lookup },
-	{ "/mlx4x/xdp/maps/update", "port=N,map=NAME,key=HEX,value=HEX[,func=NAME]"
-		"[,flags=any|noexist|exist][,queue=N][,id=N]", BIT(PORT) | BIT(MAP) | BIT(KEY) | BIT(VALUE),
-		PLACE | BIT(FLAGS) | BIT(FUNC), update },
+	{ "/mlx4x/xdp/maps/update", "port=N,map=NAME,key=HEX,value=HEX|name=NAME[,func=NAME]"
+		"[,flags=any|noexist|exist][,queue=N][,id=N]", BIT(PORT) | BIT(MAP) | BIT(KEY),
+		PLACE | BIT(VALUE) | BIT(NAME) | BIT(FLAGS) | BIT(FUNC), update },
 	{ "/mlx4x/xdp/maps/delete", "port=N,map=NAME,key=HEX[,queue=N][,id=N]",
 		BIT(PORT) | BIT(MAP) | BIT(KEY), PLACE, delete },
 };
