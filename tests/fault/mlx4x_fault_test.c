@@ -6,10 +6,12 @@
  * - each verbs command that a whole life needs fails, one after the other. The call
  *   that meets it says so with an error and a sentence; the next try, on the same
  *   port, works; in the end nothing is left, neither verbs objects nor mbufs;
- * - the application closes the port in the callback that tells of its removal.
+ * - the application closes the port in the callback that tells of its removal;
+ * - the port is closed while events come.
  */
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -224,10 +226,45 @@ test_close_in_callback(void)
 	return life_check_usual();
 }
 
+static bool events_end;
+
+static void *
+make_events(void *unused)
+{
+	while (!__atomic_load_n(&events_end, __ATOMIC_RELAXED)) {
+		card_ctl("link 1 down");
+		card_ctl("link 1 up");
+	}
+	return NULL;
+}
+
+/*
+ * Whoever closes the verbs context before EAL has forgotten its descriptor lets EAL's
+ * interrupt thread run into a closed one, or into a port that is gone.
+ */
+static int
+test_close_under_events(void)
+{
+	pthread_t thread;
+	unsigned int i;
+	int ret = 0;
+
+	events_end = false;
+	CHECK(pthread_create(&thread, NULL, make_events, NULL) == 0);
+	for (i = 0; i < 40 && ret == 0; i++)
+		ret = life_plug() != 0 || configure(1) != 0 || set_up(1) != 0 ||
+			rte_eth_dev_start(PORT) != 0 || life_unplug() != 0;
+	__atomic_store_n(&events_end, true, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
+	CHECK(ret == 0 && card_ctl("link 1 up"));
+	return life_check_usual();
+}
+
 static const struct self_test tests[] = {
 	{ "create_fails", test_create_fails },
 	{ "destroy_fails", test_destroy_fails },
 	{ "close_in_callback", test_close_in_callback },
+	{ "close_under_events", test_close_under_events },
 };
 
 int

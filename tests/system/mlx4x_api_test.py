@@ -4,10 +4,11 @@
 
 import glob
 import os
+import re
 import signal
 
 from lib import bed as testbed
-from lib.bed import check
+from lib.bed import check, check_equal
 from lib.self_port import run_program as run
 
 
@@ -40,6 +41,18 @@ def run_primary(bed, *words, **keywords):
                           glob.glob(f"/dev/hugepages/{bed.prefix}map_*")])
     return run(bed, "system/mlx4x_secondary_test", words=words,
                memory=("--file-prefix", bed.prefix, "--proc-type=primary"), **keywords)
+
+
+def test_every_bug_of_the_stock_driver_has_a_test(_):
+    """The list in doc/testing.rst: all letters and numbers, and tests that are there."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    with open(os.path.join(here, "..", "..", "doc", "testing.rst"), encoding="utf-8") as file:
+        listed = re.findall(r"^(\w+) +``(\w+)`` +((?:system|fault)/\S+)", file.read(), re.M)
+    check_equal({number for number, _, _ in listed}, set("abcdefghijk") |
+                {str(number) for number in range(1, 12)}, "bugs")
+    for number, name, path in listed:
+        with open(os.path.join(here, "..", path), encoding="utf-8") as file:
+            check(re.search(rf"\b{name}\b", file.read()), f"bug {number}: no {name} in {path}")
 
 
 def test_secondary_process(bed):
