@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What people type into testpmd when they try a driver, and what they expect to see.
 
-The numbers of the tests are rows of a checklist; rows about rules and addresses are in
-mlx4x_rules_test.py, those about frames that pass in mlx4x_testpmd_test.py, those about ports
-that come and go in mlx4x_probe_test.py.
+The numbers of the tests are rows of a checklist. Rows about rules and RSS (17 to 20, 22, 26, 39
+to 43) are in mlx4x_rules_test.py, those about frames that pass and queues (10, 11, 27 to 31, 50) in
+mlx4x_testpmd_test.py, those about ports that come and go (38, 49) in mlx4x_probe_test.py; all of
+them end with 51, quit, and nothing is left in the card.
 """
 
 import os
@@ -104,6 +105,66 @@ def test_statistics(bed):
     end(pmd)
 
 
+def names_of(text):
+    return re.findall(r"^(\w+): \d+$", text, re.M)
+
+
+def test_extended_statistics(bed):
+    """5, 6: generic names first, the same at every time; clear; those that are zero are hidden."""
+    pmd = start(bed, args=["--rxq=2", "--txq=2"])
+    pmd.cmd("start tx_first 32")
+    wait_until(lambda: pmd.xstats(0)["rx_q0_packets"] > 1000, "traffic")
+    pmd.cmd("stop")
+    names = names_of(pmd.cmd("show port xstats 0"))
+    generic = ["rx_good_packets", "tx_good_packets", "rx_good_bytes", "tx_good_bytes",
+               "rx_missed_errors", "rx_errors", "tx_errors", "rx_mbuf_allocation_errors"]
+    check_equal(names[:8], generic, "first names")
+    check_equal(len(set(names)), len(names), "names that differ")
+    for name in ("rx_q1_packets", "tx_q1_bytes", "rx_q0_xdp_drop", "rx_phy_packets"):
+        check(name in names, f"{name} in {names}")
+    pmd.cmd("set xstats-hide-zero on")
+    shown = pmd.xstats(0)
+    check(shown["rx_good_packets"] > 1000 and 0 not in shown.values(), f"{shown}")
+    pmd.cmd("clear port xstats 0")
+    check_equal(pmd.xstats(0), {}, "shown after clear")
+    pmd.cmd("set xstats-hide-zero off")
+    check_equal(names_of(pmd.cmd("show port xstats 0")), names, "names after clear")
+    check_equal(set(pmd.xstats(0).values()), {0}, "values after clear")
+    end(pmd)
+
+
+def test_mac_table(bed):
+    """21: addresses come and go, up to as many as the port says."""
+    pmd = start(bed, ["--ports", "1", "--wire", "1=sink"])
+    size = int(re.search(r"Maximum number of MAC addresses: (\d+)",
+                         pmd.cmd("show port info 0")).group(1))
+    pmd.cmd("mac_addr add 0 02:00:00:00:00:01")
+    expect(pmd, "show port 0 macs", "Number of MAC address added: 2", "02:00:00:00:00:01")
+    pmd.cmd("mac_addr remove 0 02:00:00:00:00:01")
+    expect(pmd, "show port 0 macs", "Number of MAC address added: 1")
+    pmd.cmd("mac_addr set 0 02:00:00:00:00:02")
+    expect(pmd, "show port info 0", "MAC address: 02:00:00:00:00:02")
+    for number in range(1, size):
+        check_equal(pmd.cmd(f"mac_addr add 0 02:00:00:00:01:{number:02x}").strip(), "",
+                    f"address {number} of {size}")
+    expect(pmd, "mac_addr add 0 02:00:00:00:02:00", "No space left on device")
+    expect(pmd, "show port 0 macs", f"Number of MAC address added: {size}$")
+    end(pmd)
+
+
+def test_modes(bed):
+    """23: they survive a stop of the port."""
+    pmd = start(bed, ["--ports", "1", "--wire", "1=sink"])
+    for promisc, allmulti in (("off", "on"), ("on", "off"), ("off", "off"), ("on", "on")):
+        for command in (f"set promisc 0 {promisc}", f"set allmulti 0 {allmulti}", "port stop 0",
+                        "port start 0"):
+            pmd.cmd(command)
+        words = {"on": "enabled", "off": "disabled"}
+        expect(pmd, "show port info 0", f"Promiscuous mode: {words[promisc]}",
+               f"Allmulticast mode: {words[allmulti]}")
+    end(pmd)
+
+
 def test_packet_types(bed):
     """16: with all types asked for they are shown; with none every type is 0."""
     for mask, nb_shown in (("0x0fffffff", 3), ("0", 0)):
@@ -127,7 +188,7 @@ def test_mtu(bed):
     pmd.cmd("port stop 0")
     text = expect(pmd, "port config mtu 0 9000", "MTU 9000 take up to 9022 bytes", "holds 2048")
     check("1500" in pmd.cmd("show port info 0"), text)
-    expect(pmd, "port config mtu 0 9601", "MTU|mtu")
+    expect(pmd, "port config mtu 0 9601", "MTU \\(9601\\) > device max MTU \\(9600\\)")
     pmd.cmd("port config mtu 0 1800")
     check("MTU: 1800" in pmd.cmd("show port info 0"), "MTU 1800")
     pmd.cmd("port start 0")
@@ -152,6 +213,35 @@ def test_queue_offload(bed):
     pmd.cmd("start")
     wait_until(lambda: pmd.stats(0)["TX-packets"] > 500, "frames")
     pmd.cmd("stop")
+    end(pmd)
+
+
+def test_send_queue_stop(bed):
+    """33: a send queue that is stopped sends nothing, the other goes on; then it sends again."""
+    pmd = start(bed, ["--ports", "1", "--wire", "1=sink"],
+                ["--txq=2", "--rxq=2", "--forward-mode=txonly", "--nb-cores=1"])
+
+    def sent():
+        xstats = pmd.xstats(0)
+        return xstats["tx_q0_packets"], xstats["tx_q1_packets"]
+
+    for command, queue_1_sends in (("stop", False), ("start", True)):
+        pmd.cmd(f"port 0 txq 1 {command}")
+        before = sent()
+        pmd.cmd("start")
+        wait_until(lambda: sent()[0] > before[0] + 200, "frames of queue 0")
+        if queue_1_sends:
+            wait_until(lambda: sent()[1] > before[1] + 200, "frames of queue 1")
+        pmd.cmd("stop")
+        check_equal(sent()[1] > before[1], queue_1_sends, f"queue 1 sends after {command}")
+    end(pmd)
+
+
+def test_module(bed):
+    """36: the module's EEPROM as the kernel reads it; the card's own is not for users."""
+    pmd = start(bed)
+    expect(pmd, "show port 0 module_eeprom", "Finish -- Port: 0 MODULE EEPROM length: [1-9]")
+    expect(pmd, "show port 0 eeprom", "not supported|Operation not supported|-95")
     end(pmd)
 
 
@@ -184,7 +274,7 @@ def test_flow_control(bed):
 
 
 def test_bpf_load(bed):
-    """45 to 48: librte_bpf's programs run on the port as on every other."""
+    """45 to 48: librte_bpf's programs run on the port as on every other, compiled or not."""
     source, program = bed.path("none.c"), bed.path("none.o")
     with open(source, "w", encoding="ascii") as file:
         file.write("unsigned long entry(void *p) { return 0; }\n")
@@ -207,6 +297,10 @@ def test_bpf_load(bed):
     check_equal(forwarded_of_some_frames(), 0, "frames that the program lets pass")
     for _ in range(2):
         pmd.cmd("bpf-unload rx 0 0")
+    for way, flags in (("rx", "JM"), ("rx", "M"), ("tx", "-"), ("tx", "J")):
+        expect(pmd, f"bpf-load {way} 0 0 {flags} {program}", "0:Success")
+        check_equal(forwarded_of_some_frames(), 0, f"frames that pass, {way} {flags}")
+        pmd.cmd(f"bpf-unload {way} 0 0")
     expect(pmd, f"bpf-load rx 7 0 J {program}", "-22")
     expect(pmd, f"bpf-load rx 0 9 J {program}", "-22")
     check(forwarded_of_some_frames() > 90, "unloaded, it drops nothing any more")
