@@ -127,8 +127,8 @@ xdpvm_thread_online(void)
 {
 	struct xdpvm_presence presence;
 
-	xdpvm_thread_presence(&presence);
-	xdpvm_presence_begin(&presence);
+	if (xdpvm_thread_presence(&presence) == 0)
+		xdpvm_presence_begin(&presence);
 }
 
 int
