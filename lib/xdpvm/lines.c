@@ -65,8 +65,8 @@ add_line(void *arg, uint32_t section_name, const void *record)
 	uint32_t insn = info->insn_off / sizeof(struct bpf_insn) - collector->function.insn;
 	struct xdpvm_line *lines;
 
-	if (strcmp(btf__str_by_offset(collector->btf, section_name), collector->section) != 0 ||
-	    insn >= collector->function.n_insns)
+	if (insn >= collector->function.n_insns ||
+	    strcmp(btf__str_by_offset(collector->btf, section_name), collector->section) != 0)
 		return 0;
 	lines = realloc(prog->lines, (prog->n_lines + 1) * sizeof(*lines));
 	if (lines == NULL)

@@ -208,6 +208,25 @@ check_relocation_tables(const struct xdpvm_object *object, const struct xdpvm_el
 	return check_map_relocations(object, elf);
 }
 
+/*
+ * Programs are found by name, also the one that a kernel has looked at: no name may stand for two.
+ * Functions of .text are found by where they are.
+ */
+static int
+check_program_name(const struct xdpvm_object *object, const struct xdpvm_elf *elf, uint32_t symbol,
+		   uint32_t text)
+{
+	const char *name = xdpvm_elf_symbol_name(elf, symbol);
+	struct xdpvm_elf_function other;
+
+	for (uint32_t i = 0; i < symbol; i++)
+		if (xdpvm_elf_function(elf, i, &other) && other.section != text &&
+		    strcmp(other.name, name) == 0)
+			return xdpvm_fail(object, -EINVAL, "symbol %u: there are two programs named "
+					  "%s", symbol, name);
+	return 0;
+}
+
 /* Counts functions, and refuses what the linker would copy too often. */
 static int
 count_functions(const struct xdpvm_object *object, const struct xdpvm_elf *elf, uint32_t *count)
@@ -216,17 +235,22 @@ count_functions(const struct xdpvm_object *object, const struct xdpvm_elf *elf, 
 	uint64_t text_insns = elf->sections[text].sh_size / INSN_BYTES;
 	struct xdpvm_elf_function function;
 	uint32_t programs = 0;
+	int ret = 0;
 
 	*count = 0;
-	for (uint32_t i = 0; i < elf->n_symbols; i++) {
+	for (uint32_t i = 0; i < elf->n_symbols && ret == 0; i++) {
 		if (!xdpvm_elf_function(elf, i, &function))
 			continue;
-		programs += function.section != text;
-		++*count;
+		if (++*count > XDPVM_FUNCTIONS_MAX)
+			return xdpvm_fail(object, -E2BIG, "has more than %u functions",
+					  XDPVM_FUNCTIONS_MAX);
+		if (function.section == text)
+			continue;
+		programs++;
+		ret = check_program_name(object, elf, i, text);
 	}
-	if (*count > XDPVM_FUNCTIONS_MAX)
-		return xdpvm_fail(object, -E2BIG, "has %u functions, more than %u", *count,
-				  XDPVM_FUNCTIONS_MAX);
+	if (ret != 0)
+		return ret;
 	if (text_insns * programs > XDPVM_LINKED_MAX)
 		return xdpvm_fail(object, -E2BIG, "section .text: %llu instructions for each of %u "
 				  "programs are more than %u", (unsigned long long)text_insns,

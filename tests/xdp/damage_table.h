@@ -121,6 +121,8 @@ static const struct damage damages[] = {
 	       "section .text, instruction 0: a wide load without its second half"),
 	DAMAGE(text[1].code, BPF_LD | BPF_IMM | BPF_DW,
 	       "section .text, instruction 1: a wide load without its second half"),
+	DAMAGE_TWO(symbols[FUNCTION].st_shndx, CODE, symbols[FUNCTION].st_name, 63,
+		   "symbol 2: there are two programs named program"),
 	DAMAGE_TWO(symbols[PROGRAM].st_info, ELF64_ST_INFO(STB_GLOBAL, STT_NOTYPE), text[0],
 		   0xffffffff00001085,
 	       "section .text, instruction 0: it calls a function that the file does not name"),
