@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define FILES_MAX 256
-#define INPUT_MAX 4096
+#define INPUT_MAX 8192
 #define SPOILS_MAX 8
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -59,7 +59,7 @@ test_table(void)
 
 	minimal_make(&minimal);
 	CHECK(exercise_object(&minimal, sizeof(minimal), XDPVM_VERIFY_INTERNAL, XDPVM_ENGINE_AUTO,
-			      &exercise) == 0 && exercise.runs > 0, "%s", exercise.sentence);
+			      &exercise) == 0 && exercise.runs.all > 0, "%s", exercise.sentence);
 	for (const struct damage *damage = damages; damage->sentence != NULL; damage++)
 		check_sentence(damage, damaged_minimal(damage, XDPVM_VERIFY_INTERNAL, &exercise),
 			       &exercise);
@@ -129,6 +129,7 @@ load_large(size_t i, char *sentence)
 	struct xdpvm_options options = { .verify = XDPVM_VERIFY_INTERNAL, .log = keep,
 					 .log_arg = sentence, .map_memory = large[i].memory };
 	uint32_t key = large[i].entries - 1, value = 7;
+	struct exercise_runs runs = { 0 };
 	struct xdpvm_object *object;
 	struct minimal minimal;
 	int ret;
@@ -142,7 +143,8 @@ load_large(size_t i, char *sentence)
 	ret = xdpvm_object_load(object);
 	if (ret == 0) {
 		ret = xdpvm_map_update(xdpvm_map_find(object, "map"), &key, &value, BPF_ANY);
-		CHECK(exercise_prog(xdpvm_prog_find(object, NULL)) > 0);
+		exercise_prog(xdpvm_prog_find(object, NULL), &runs);
+		CHECK(runs.all > 0 && runs.aborts == 0);
 	}
 	xdpvm_object_close(object);
 	return ret;
@@ -198,7 +200,7 @@ try_copy(const struct object *object, size_t size)
 
 	progress->accepted += ret == 0;
 	progress->refused += ret != 0;
-	progress->runs += exercise.runs;
+	progress->runs += exercise.runs.all;
 	if (progress->broken[0] == '\0' && ret != 0 &&
 	    (ret > 0 || strncmp(exercise.sentence, "damaged.o: ", 11) != 0 ||
 	     exercise.sentence[11] == '\0'))

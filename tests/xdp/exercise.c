@@ -37,17 +37,16 @@ fill(uint8_t *data, uint32_t size)
 		data[i] = i < sizeof(head) ? head[i] : (uint8_t)i;
 }
 
-unsigned int
-exercise_prog(struct xdpvm_prog *prog)
+void
+exercise_prog(struct xdpvm_prog *prog, struct exercise_runs *runs)
 {
 	static const uint32_t sizes[] = { 0, 14, 62, 1514 };
 	uint8_t *page = guarded_page();
 	struct xdpvm_buff buff;
-	unsigned int runs = 0;
 
 	xdpvm_buff_init(&buff, 1, 0);
 	if (page == NULL || xdpvm_buff_bind(&buff) != 0)
-		return 0;
+		return;
 	for (unsigned int i = 0; i < 2 * sizeof(sizes) / sizeof(sizes[0]); i++) {
 		uint32_t size = sizes[i / 2];
 
@@ -57,9 +56,9 @@ exercise_prog(struct xdpvm_prog *prog)
 		buff.data_end = buff.data + size;
 		fill(buff.data, size);
 		xdpvm_run(prog, &buff);
-		runs++;
+		runs->all++;
 	}
-	return runs;
+	runs->aborts += buff.aborts;
 }
 
 static void
@@ -89,7 +88,7 @@ exercise_object(const void *image, size_t size, enum xdpvm_verify verify, enum x
 		return ret;
 	ret = xdpvm_object_load(object);
 	while (ret == 0 && (prog = xdpvm_prog_next(object, prog)) != NULL)
-		exercise->runs += exercise_prog(prog);
+		exercise_prog(prog, &exercise->runs);
 	xdpvm_object_close(object);
 	return ret;
 }

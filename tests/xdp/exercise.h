@@ -8,9 +8,14 @@
 
 #include "xdpvm.h"
 
+struct exercise_runs {
+	unsigned int all;
+	unsigned int aborts;	/* of them, by a check at run time or for want of fuel */
+};
+
 struct exercise {
 	char sentence[1024];	/* the last error */
-	unsigned int runs;	/* of programs, when it was loaded */
+	struct exercise_runs runs;
 };
 
 /* 0 when it was loaded and ran, else what opening or loading said. The thread is registered. */
@@ -18,6 +23,6 @@ int exercise_object(const void *image, size_t size, enum xdpvm_verify verify,
 		    enum xdpvm_engine engine, struct exercise *exercise);
 
 /* Runs a loaded program: short and long packets, at the beginning and at the end of a page. */
-unsigned int exercise_prog(struct xdpvm_prog *prog);
+void exercise_prog(struct xdpvm_prog *prog, struct exercise_runs *runs);
 
 #endif /* EXERCISE_H */

@@ -19,13 +19,14 @@ say(void *arg, enum xdpvm_log_level level, const char *message)
 	fprintf(stderr, "%s\n", message);
 }
 
-static struct xdpvm_prog *
-new_prog(struct raw_prog *raw, const struct bpf_insn *insns, uint32_t n, enum xdpvm_engine engine)
+struct xdpvm_prog *
+raw_prog_new(struct xdpvm_object *object, const struct bpf_insn *insns, uint32_t n,
+	     enum xdpvm_engine engine)
 {
 	struct xdpvm_prog *prog = calloc(1, sizeof(*prog));
 
-	raw->object.options.engine = engine;
-	prog->object = &raw->object;
+	object->options.engine = engine;
+	prog->object = object;
 	prog->fd = -1;
 	prog->name = strdup("raw");
 	prog->section = strdup("xdp");
@@ -61,9 +62,9 @@ static int
 load_own(struct raw_prog *raw, const struct bpf_insn *insns, uint32_t n)
 {
 	raw->fd = -1;
-	raw->progs[RAW_INTERP] = new_prog(raw, insns, n, XDPVM_ENGINE_INTERP);
+	raw->progs[RAW_INTERP] = raw_prog_new(&raw->object, insns, n, XDPVM_ENGINE_INTERP);
 	if (raw->progs[RAW_INTERP] != NULL)
-		raw->progs[RAW_JIT] = new_prog(raw, insns, n, XDPVM_ENGINE_JIT);
+		raw->progs[RAW_JIT] = raw_prog_new(&raw->object, insns, n, XDPVM_ENGINE_JIT);
 	if (raw->progs[RAW_JIT] == NULL) {
 		raw_free(raw);
 		return -1;

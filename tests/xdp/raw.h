@@ -52,6 +52,10 @@ int raw_load_proven(struct raw_prog *raw, const struct bpf_insn *insns, uint32_t
 /* Whether the kernel's verifier takes it. */
 bool raw_kernel_takes(const struct bpf_insn *insns, uint32_t n, const struct raw_maps *maps);
 
+/* One of them for one engine, with the object's maps and verify mode; NULL when it is refused. */
+struct xdpvm_prog *raw_prog_new(struct xdpvm_object *object, const struct bpf_insn *insns,
+				uint32_t n, enum xdpvm_engine engine);
+
 /* Runs one packet in place; size is its length in bytes. The kernel wants at least 14. */
 uint32_t raw_run(const struct raw_prog *raw, enum raw_engine engine, void *packet, size_t size);
 
