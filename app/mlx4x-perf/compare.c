@@ -176,7 +176,8 @@ compare_point(struct pair *pair, const struct perf_options *options,
 	for (scenario = perf_scenarios; ret == 0 && scenario->name != NULL; scenario++) {
 		struct perf_result result;
 
-		if (!perf_options_wants(options, scenario->name))
+		if (!perf_options_wants(options, scenario->name) ||
+		    !perf_scenario_possible(scenario))
 			continue;
 		ret = measure(pair, options, scenario, point, &result, reason, size);
 		if (ret != 0)

@@ -91,7 +91,8 @@ count_all(const struct perf_options *options, struct perf_results *results, char
 
 	for (i = 0; perf_options_point(options, i, &point); i++) {
 		for (scenario = perf_scenarios; ret == 0 && scenario->name != NULL; scenario++) {
-			if (perf_options_wants(options, scenario->name))
+			if (perf_options_wants(options, scenario->name) &&
+			    perf_scenario_possible(scenario))
 				ret = count_scenario(options, scenario, &point, results, reason,
 					size);
 		}

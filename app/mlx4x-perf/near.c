@@ -63,6 +63,22 @@ perf_find_launcher(void)
 		sizeof(found)) == 0 ? found : NULL;
 }
 
+/* A program of xdp-tools, where its packages have them. */
+static int
+find_installed(const char *name, char *path, size_t size)
+{
+	static const char *const places[] = { "/usr/lib/x86_64-linux-gnu/bpf", "/usr/lib64/bpf",
+		"/usr/lib/bpf" };
+	size_t i;
+
+	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		snprintf(path, size, "%s/%s.o", places[i], name);
+		if (access(path, R_OK) == 0)
+			return 0;
+	}
+	return -ENOENT;
+}
+
 int
 perf_find_program(const char *name, char *path, size_t size)
 {
@@ -70,5 +86,7 @@ perf_find_program(const char *name, char *path, size_t size)
 	char file[NAME_MAX];
 
 	snprintf(file, sizeof(file), "%s.bpf.o", name);
-	return find(places, sizeof(places) / sizeof(places[0]), file, path, size);
+	if (find(places, sizeof(places) / sizeof(places[0]), file, path, size) == 0)
+		return 0;
+	return find_installed(name, path, size);
 }

@@ -12,7 +12,7 @@ const char *perf_find_self(void);
 const char *perf_find_ours(void);
 const char *perf_find_launcher(void);
 
-/* Path of an example program. 0, or -ENOENT. */
+/* Path of an example program, or of one of xdp-tools. 0, or -ENOENT. */
 int perf_find_program(const char *name, char *path, size_t size);
 
 #endif /* MLX4X_PERF_NEAR_H */

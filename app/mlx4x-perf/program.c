@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <rte_ethdev.h>
 #include <rte_pmd_mlx4x.h>
@@ -20,6 +21,11 @@ static struct {
 		const struct rte_pmd_mlx4x_xdp_options *options);
 	int (*unload)(uint16_t port, uint16_t queue, uint32_t id);
 	const char *(*error)(void);
+	int (*status)(uint16_t port, uint16_t queue, struct rte_pmd_mlx4x_xdp_status *status);
+	struct xdpvm_map *(*map_find)(struct xdpvm_object *object, const char *name);
+	int (*map_update)(struct xdpvm_map *map, const void *key, const void *value,
+		uint64_t flags);
+	struct xdpvm_object *object;	/* that is attached */
 } driver;
 
 bool
@@ -33,8 +39,35 @@ perf_program_possible(const struct perf_options *options)
 	*(void **)&driver.load = dlsym(library, "rte_pmd_mlx4x_xdp_load");
 	*(void **)&driver.unload = dlsym(library, "rte_pmd_mlx4x_xdp_unload");
 	*(void **)&driver.error = dlsym(library, "rte_pmd_mlx4x_xdp_error");
+	*(void **)&driver.status = dlsym(library, "rte_pmd_mlx4x_xdp_status");
+	*(void **)&driver.map_find = dlsym(library, "xdpvm_map_find");
+	*(void **)&driver.map_update = dlsym(library, "xdpvm_map_update");
 	return driver.set != NULL && driver.load != NULL && driver.unload != NULL &&
-		driver.error != NULL;
+		driver.error != NULL && driver.status != NULL && driver.map_find != NULL &&
+		driver.map_update != NULL;
+}
+
+int
+perf_program_map_update(const char *map, const void *key, const void *value)
+{
+	struct xdpvm_map *found = driver.map_find(driver.object, map);
+
+	return found != NULL ? driver.map_update(found, key, value, BPF_ANY) : -ENOENT;
+}
+
+static int
+fill_maps(uint16_t port, const struct perf_program *program, char *reason, size_t size)
+{
+	struct rte_pmd_mlx4x_xdp_status status;
+	int ret = driver.status(port, RTE_PMD_MLX4X_XDP_PORT, &status);
+
+	driver.object = status.object;
+	if (ret == 0)
+		ret = program->fill();
+	if (ret != 0)
+		snprintf(reason, size, "program %s: its maps: %s", program->object,
+			strerror(-ret));
+	return ret;
 }
 
 static int
@@ -78,6 +111,8 @@ perf_program_attach(struct perf_work *work, const struct perf_program *program, 
 	if (ret != 0)
 		snprintf(reason, size, "program %s: %s",
 			program->object != NULL ? program->object : "hook", driver.error());
+	else if (program->fill != NULL)
+		ret = fill_maps(work->ports.rx, program, reason, size);
 	return ret;
 }
 

@@ -4,6 +4,8 @@
  * The scenarios: what an application does with its bursts. They know nothing of any driver.
  */
 
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <rte_ethdev.h>
@@ -11,7 +13,9 @@
 #include <rte_mbuf.h>
 #include <rte_memcpy.h>
 
+#include "filter.h"
 #include "hooks.h"
+#include "near.h"
 #include "program.h"
 #include "standin.h"
 #include "work.h"
@@ -331,6 +335,27 @@ timed_encap(struct perf_work *work)
 	return packets;
 }
 
+/* Looks each packet up as xdp-filter does, and frees it. */
+static uint32_t
+timed_filter_free(struct perf_work *work)
+{
+	uint32_t packets = 0;
+	uint16_t i, j;
+
+	for (i = 0; i < work->calls; i++) {
+		uint16_t nb = receive(work);
+
+		for (j = 0; j < nb; j++) {
+			const uint8_t *data = rte_pktmbuf_mtod(work->pkts[j], const uint8_t *);
+
+			work->seen += perf_filter_allows(data, data + work->pkts[j]->data_len);
+		}
+		free_all(work->pkts, nb);
+		packets += nb;
+	}
+	return packets;
+}
+
 /* A program judges inside of the burst; the application gets nothing. */
 static uint32_t
 timed_polls(struct perf_work *work)
@@ -456,6 +481,19 @@ const struct perf_scenario perf_scenarios[] = {
 		.plain = timed_count_free,
 		.twin = "hook-count-drop",
 	}, {
+		.name = "object-filter-drop",
+		.what = "xdpfilt_dny_all.o of xdp-tools looks addresses and ports up among 1000 MAC "
+			"and 1000 IPv4 addresses and drops; stock: rx_burst, the same with rte_hash, "
+			"rte_pktmbuf_free",
+		.receives = true,
+		.timed = timed_polls,
+		.program = &(const struct perf_program){
+			.object = "xdpfilt_dny_all", .fill = perf_filter_fill,
+		},
+		.plain = timed_filter_free,
+		.begin = perf_filter_begin,
+		.end = perf_filter_end,
+	}, {
 		.name = "hook-tx",
 		.what = "a native hook swaps the addresses, XDP_TX; stock: macswap",
 		.receives = true,
@@ -517,6 +555,19 @@ const struct perf_scenario perf_scenarios[] = {
 	},
 	{ .name = NULL },
 };
+
+bool
+perf_scenario_possible(const struct perf_scenario *scenario)
+{
+	char path[PATH_MAX];
+
+	if (scenario->program == NULL || scenario->program->object == NULL ||
+	    perf_find_program(scenario->program->object, path, sizeof(path)) == 0)
+		return true;
+	fprintf(stderr, "mlx4x-perf: %s is left out: there is no program %s on this machine\n",
+		scenario->name, scenario->program->object);
+	return false;
+}
 
 const struct perf_scenario *
 perf_scenario_find(const char *name)

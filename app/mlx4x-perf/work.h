@@ -49,6 +49,9 @@ struct perf_scenario {
 extern const struct perf_scenario perf_scenarios[];
 const struct perf_scenario *perf_scenario_find(const char *name);
 
+/* False, after a sentence, if its program is not on this machine. */
+bool perf_scenario_possible(const struct perf_scenario *scenario);
+
 struct perf_work {
 	struct perf_ports ports;
 	uint16_t burst;
