@@ -130,6 +130,8 @@ make_command(struct words *words, const struct perf_options *options, const char
 		add(words, "--thread");
 	if (options->no_huge)
 		add(words, "--no-huge");
+	if (options->soft_queue && strcmp(driver, "stock") != 0)
+		add(words, "--soft-queue");
 	words->word[words->nb] = NULL;
 }
 

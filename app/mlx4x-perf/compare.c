@@ -31,17 +31,19 @@ enum side {
 struct pair {
 	struct perf_child child[NB_DRIVERS];
 	struct perf_point point;
+	bool soft_queue;
 	bool running;
 };
 
 /* Workers stay while only the burst changes: it is a word of each request. */
 static bool
-fits(const struct pair *pair, const struct perf_point *point)
+fits(const struct pair *pair, const struct perf_point *point, bool soft_queue)
 {
 	struct perf_point at = *point;
 
 	at.at[PERF_BURST] = pair->point.at[PERF_BURST];
-	return pair->running && memcmp(&at, &pair->point, sizeof(at)) == 0;
+	return pair->running && soft_queue == pair->soft_queue &&
+		memcmp(&at, &pair->point, sizeof(at)) == 0;
 }
 
 static void
@@ -70,10 +72,11 @@ start_pair(struct pair *pair, const struct perf_options *options, const struct p
 {
 	int ret;
 
-	if (fits(pair, point))
+	if (fits(pair, point, options->soft_queue))
 		return 0;
 	stop_pair(pair);
 	pair->point = *point;
+	pair->soft_queue = options->soft_queue;
 	ret = perf_child_start(&pair->child[OURS], options, perf_ours(options), point,
 		reason, size);
 	if (ret != 0)
@@ -171,15 +174,19 @@ compare_point(struct pair *pair, const struct perf_options *options,
 	const struct perf_point *point, struct perf_results *results, char *reason, size_t size)
 {
 	const struct perf_scenario *scenario;
-	int ret = start_pair(pair, options, point, reason, size);
+	int ret = 0;
 
 	for (scenario = perf_scenarios; ret == 0 && scenario->name != NULL; scenario++) {
+		struct perf_options here = *options;
 		struct perf_result result;
 
 		if (!perf_options_wants(options, scenario->name) ||
 		    !perf_scenario_possible(scenario))
 			continue;
-		ret = measure(pair, options, scenario, point, &result, reason, size);
+		here.soft_queue = scenario->soft_queue;
+		ret = start_pair(pair, &here, point, reason, size);
+		if (ret == 0)
+			ret = measure(pair, &here, scenario, point, &result, reason, size);
 		if (ret != 0)
 			return ret;
 		print_result(&result);

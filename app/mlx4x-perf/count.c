@@ -40,11 +40,14 @@ count_driver(const struct perf_options *options, const char *driver,
 	const struct perf_scenario *scenario, const struct perf_point *point, double *result,
 	char *reason, size_t size)
 {
+	struct perf_options here = *options;
 	struct perf_child child;
 	struct perf_round round;
 	uint64_t instructions;
-	int ret = perf_child_start(&child, options, driver, point, reason, size);
+	int ret;
 
+	here.soft_queue = scenario->soft_queue;
+	ret = perf_child_start(&child, &here, driver, point, reason, size);
 	if (ret != 0)
 		return ret;
 	ret = perf_child_round(&child, scenario->name, point->at[PERF_BURST], options->packets,

@@ -129,6 +129,19 @@ skip_ethernet(const uint8_t *data, const uint8_t *end, rte_be16_t *ether_type)
 	return next;
 }
 
+uint32_t
+perf_flow_cpu(const uint8_t *data, const uint8_t *end, uint32_t nb)
+{
+	rte_be16_t ether_type = 0;
+	const uint8_t *next = skip_ethernet(data, end, &ether_type);
+	const struct rte_ipv4_hdr *ip = (const struct rte_ipv4_hdr *)next;
+
+	if (ether_type != RTE_BE16(RTE_ETHER_TYPE_IPV4) || next + sizeof(*ip) > end ||
+	    (ip->version_ihl & RTE_IPV4_HDR_IHL_MASK) < 5)
+		return nb;
+	return ((ip->src_addr ^ ip->dst_addr) * 0x9e3779b1u >> 16) % nb;
+}
+
 void
 perf_count_protocol(const uint8_t *data, const uint8_t *end)
 {

@@ -30,6 +30,9 @@ uint64_t perf_hook_touch_drop(struct xdpvm_buff *buff);
 /* Counts a frame by its IP protocol, as count_drop.bpf.c does. */
 void perf_count_protocol(const uint8_t *data, const uint8_t *end);
 
+/* The CPU of a frame's flow, one of nb, as cpumap_spread.bpf.c has it; nb for other frames. */
+uint32_t perf_flow_cpu(const uint8_t *data, const uint8_t *end, uint32_t nb);
+
 #define PERF_ENCAP_BYTES 20u	/* that perf_encapsulate() puts in front */
 
 /*

@@ -72,6 +72,9 @@ static const struct option_entry table[] = {
 	  "half of the queues." },
 	{ "serial", KIND_SWITCH, NULL, AT(serial), 0, 0,
 	  "For run, with --cores 2: one core after the other, not both at once." },
+	{ "soft-queue", KIND_SWITCH, NULL, AT(soft_queue), 0, 0,
+	  "For run with our driver: one receive queue of software more "
+	  "(xdp_cpumap_queues=1), which scenario object-cpumap needs." },
 	{ "no-huge", KIND_SWITCH, NULL, AT(no_huge), 0, 0, "Memory in 4 KiB pages." },
 	{ "driver", KIND_TEXT, "stock|FILE", AT(driver), 0, 0,
 	  "For run: the driver that DPDK loads by itself, or a library in front of it." },

@@ -67,6 +67,7 @@ struct perf_options {
 	bool cold_data;
 	bool thread;
 	bool no_huge;
+	bool soft_queue;
 	bool help;
 };
 

@@ -44,14 +44,16 @@ static int
 start_eal(const struct perf_options *options, char *reason, size_t size)
 {
 	int last = options->cpu >= 0 ? options->cpu : last_cpu();
-	char cpus[32];
+	char cpus[32], device[64];
 	char *words[MAX_EAL_WORDS] = {
 		WORD("mlx4x-perf"), WORD("--no-telemetry"), WORD("--log-level=error"),
-		WORD("-l"), cpus, WORD("-a"), WORD(options->device),
+		WORD("-l"), cpus, WORD("-a"), device,
 		options->no_huge ? WORD("--no-huge") : WORD("--in-memory"),
 	};
 	int nb = 8;
 
+	snprintf(device, sizeof(device), "%s%s", options->device,
+		options->soft_queue ? ",xdp_cpumap_queues=1" : "");
 	if (options->cores > 1)
 		snprintf(cpus, sizeof(cpus), "%d,%d", last - 1, last);
 	else
@@ -130,7 +132,8 @@ configure(uint16_t port, const struct perf_ports *ports, const struct perf_point
 			(RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_TCP);
 	}
 	info->default_txconf.offloads = conf.txmode.offloads;
-	ret = rte_eth_dev_configure(port, ports->nb_queues, ports->nb_queues, &conf);
+	ret = rte_eth_dev_configure(port, ports->nb_queues + ports->nb_soft_queues,
+		ports->nb_queues, &conf);
 	if (ret != 0)
 		return refuse(port, ret, "configure", reason, size);
 	ret = rte_eth_dev_set_mtu(port, mtu);
@@ -148,10 +151,12 @@ start_port(uint16_t port, const struct perf_ports *ports, const struct perf_poin
 	int ret;
 
 	ret = configure(port, ports, point, &info, reason, size);
-	for (queue = 0; ret == 0 && queue < ports->nb_queues; queue++) {
+	for (queue = 0; ret == 0 && queue < ports->nb_queues + ports->nb_soft_queues; queue++) {
 		ret = rte_eth_rx_queue_setup(port, queue, rx_ring, SOCKET_ID_ANY, NULL, ports->mp);
 		if (ret != 0)
 			return refuse(port, ret, "receive queue", reason, size);
+	}
+	for (queue = 0; ret == 0 && queue < ports->nb_queues; queue++) {
 		ret = rte_eth_tx_queue_setup(port, queue, tx_ring, SOCKET_ID_ANY,
 			&info.default_txconf);
 		if (ret != 0)
@@ -184,6 +189,7 @@ perf_ports_start(struct perf_ports *ports, const struct perf_options *options,
 	ports->rx = rte_eth_find_next(0);
 	ports->tx = rte_eth_dev_count_avail() > 1 ? rte_eth_find_next(ports->rx + 1) : ports->rx;
 	ports->nb_queues = point->at[PERF_QUEUES];
+	ports->nb_soft_queues = options->soft_queue;
 	ret = make_pool(ports, point, reason, size);
 	if (ret == 0)
 		ret = start_port(ports->rx, ports, point, reason, size);

@@ -19,6 +19,7 @@ struct perf_ports {
 	uint16_t rx;		/* the port that receives */
 	uint16_t tx;		/* the port that sends: the next one, or the same */
 	uint16_t nb_queues;
+	uint16_t nb_soft_queues;	/* receive queues of software behind them: 0 or 1 */
 	struct rte_mempool *mp;
 	const char *driver;	/* as ethdev names it */
 };

@@ -82,8 +82,10 @@ perf_scale_main(const struct perf_options *options)
 	signal(SIGPIPE, SIG_IGN);
 	ret = start_workers(child, options, reason, sizeof(reason));
 	for (scenario = perf_scenarios; ret == 0 && scenario->name != NULL; scenario++) {
-		/* The second core prepares no packets. */
-		if (scenario->prepare == NULL && perf_options_wants(options, scenario->name))
+		/* The second core prepares no packets, and polls no queue of software. */
+		if (scenario->prepare == NULL && !scenario->soft_queue &&
+		    perf_options_wants(options, scenario->name) &&
+		    perf_scenario_possible(scenario))
 			ret = measure(child, options, scenario, reason, sizeof(reason));
 	}
 	for (side = 0; side < NB_SIDES; side++)

@@ -8,10 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <linux/bpf.h>
+
+#include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_ether.h>
 #include <rte_mbuf.h>
 #include <rte_memcpy.h>
+#include <rte_ring.h>
 
 #include "filter.h"
 #include "hooks.h"
@@ -22,6 +26,9 @@
 
 /* IEEE 802, for experiments. */
 #define EXPERIMENTAL_ETHER_TYPE 0x88b5
+
+/* Packets that wait for another core at most. */
+#define CPUMAP_QSIZE 2048u
 
 static uint16_t
 next_queue(struct perf_work *work)
@@ -356,6 +363,91 @@ timed_filter_free(struct perf_work *work)
 	return packets;
 }
 
+/* Those of the first CPU move to the front; how many there are. Others are freed. */
+static uint16_t
+spread(struct perf_work *work, uint16_t nb)
+{
+	uint16_t i, kept = 0;
+
+	for (i = 0; i < nb; i++) {
+		struct rte_mbuf *mbuf = work->pkts[i];
+		const uint8_t *data = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+
+		if (perf_flow_cpu(data, data + mbuf->data_len, work->nb_cpus) == 0)
+			work->pkts[kept++] = mbuf;
+		else
+			rte_pktmbuf_free(mbuf);
+	}
+	return kept;
+}
+
+/* Hands packets to another core by a ring; this one plays that core too, the only one. */
+static uint32_t
+timed_ring_free(struct perf_work *work)
+{
+	uint32_t packets = 0;
+	uint16_t i;
+
+	for (i = 0; i < work->calls; i++) {
+		uint16_t nb = spread(work, receive(work));
+		uint16_t sent = rte_ring_mp_enqueue_burst(work->ring, (void **)work->pkts, nb, NULL);
+
+		free_all(&work->pkts[sent], nb - sent);
+		nb = rte_ring_sc_dequeue_burst(work->ring, (void **)work->pkts, work->burst, NULL);
+		free_all(work->pkts, nb);
+		packets += nb;
+	}
+	return packets;
+}
+
+static int
+create_ring(struct perf_work *work, char *reason, size_t size)
+{
+	work->nb_cpus = 1;
+	work->ring = rte_ring_create("perf", CPUMAP_QSIZE, rte_socket_id(), RING_F_SC_DEQ);
+	if (work->ring != NULL)
+		return 0;
+	snprintf(reason, size, "no ring of %u packets: %s", CPUMAP_QSIZE, rte_strerror(rte_errno));
+	return -rte_errno;
+}
+
+static void
+free_ring(struct perf_work *work)
+{
+	rte_ring_free(work->ring);
+	work->ring = NULL;
+}
+
+/* One CPU, number 0. */
+static int
+fill_cpumap(void)
+{
+	const struct bpf_cpumap_val value = { .qsize = CPUMAP_QSIZE };
+	const uint32_t zero = 0, one = 1;
+	int ret = perf_program_map_update("cpus", &zero, &value);
+
+	return ret != 0 ? ret : perf_program_map_update("cpu_count", &zero, &one);
+}
+
+/* A program hands the frames to the queue of software, which this core polls too. */
+static uint32_t
+timed_cpumap_free(struct perf_work *work)
+{
+	uint32_t packets = 0;
+	uint16_t i;
+
+	for (i = 0; i < work->calls; i++) {
+		uint16_t nb;
+
+		free_all(work->pkts, receive(work));
+		nb = rte_eth_rx_burst(work->ports.rx, work->ports.nb_queues, work->pkts,
+			work->burst);
+		free_all(work->pkts, nb);
+		packets += nb;
+	}
+	return packets;
+}
+
 /* A program judges inside of the burst; the application gets nothing. */
 static uint32_t
 timed_polls(struct perf_work *work)
@@ -537,6 +629,21 @@ const struct perf_scenario perf_scenarios[] = {
 		.timed = timed_polls,
 		.program = HOOK(perf_hook_redirect),
 		.plain = timed_io,
+	}, {
+		.name = "object-cpumap",
+		.what = "cpumap_spread.bpf.o hashes the flow and hands the frame to a software queue by "
+			"a CPUMAP, which the same core polls, rte_pktmbuf_free; stock: rx_burst, the "
+			"same hash, rte_ring in and out, rte_pktmbuf_free; not in it: what another "
+			"core would wait for",
+		.receives = true,
+		.soft_queue = true,
+		.timed = timed_cpumap_free,
+		.program = &(const struct perf_program){
+			.object = "cpumap_spread", .fill = fill_cpumap,
+		},
+		.plain = timed_ring_free,
+		.begin = create_ring,
+		.end = free_ring,
 	}, {
 		.name = "hook-pass",
 		.what = "a native hook passes, rte_pktmbuf_free; stock: rx-free",

@@ -176,6 +176,10 @@ int
 perf_work_begin(struct perf_work *work, const struct perf_scenario *scenario, char *reason,
 	size_t size)
 {
+	if (scenario->soft_queue && work->runs_programs && work->ports.nb_soft_queues == 0) {
+		snprintf(reason, size, "scenario %s needs --soft-queue", scenario->name);
+		return -EINVAL;
+	}
 	if (scenario->program != NULL && work->runs_programs)
 		return perf_program_attach(work, scenario->program, reason, size);
 	return scenario->begin != NULL ? scenario->begin(work, reason, size) : 0;

@@ -35,6 +35,7 @@ struct perf_scenario {
 	const char *what;	/* is in the region */
 	bool receives;
 	bool sends;
+	bool soft_queue;	/* our driver needs --soft-queue */
 	void (*prepare)(struct perf_work *work);
 	uint32_t (*timed)(struct perf_work *work);
 	void (*tidy)(struct perf_work *work, uint32_t packets);
@@ -59,6 +60,8 @@ struct perf_work {
 	uint16_t queue;		/* that the next burst polls */
 	uint16_t first_queue;	/* of those that this core polls in turn */
 	uint16_t nb_polled;
+	struct rte_ring *ring;	/* of timed_ring_free(): to the cores that take packets over */
+	uint32_t nb_cpus;	/* that there are of these */
 	struct perf_second *second;	/* NULL: one core polls all queues */
 	bool serial;		/* the second core waits until the first is done */
 	uint32_t frame;

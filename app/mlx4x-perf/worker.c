@@ -163,7 +163,9 @@ perf_run_main(const struct perf_options *options)
 		point.at[PERF_RING], point.at[PERF_QUEUES],
 		perf_layout_name[point.at[PERF_LAYOUT]]);
 	for (scenario = perf_scenarios; ret == 0 && scenario->name != NULL; scenario++) {
-		if (perf_options_wants(options, scenario->name))
+		if (perf_options_wants(options, scenario->name) &&
+		    scenario->soft_queue <= options->soft_queue &&
+		    perf_scenario_possible(scenario))
 			ret = run_scenario(&work, options, scenario, &point, &results);
 	}
 	perf_second_end(&work);
