@@ -112,11 +112,16 @@ static const struct statistic statistics[] = {
 	{"rx_bytes_phy", AT(rx_bytes), AT(rx_host_bytes), false},
 	{"tx_packets_phy", AT(tx_frames), AT(tx_host), false},
 	{"tx_bytes_phy", AT(tx_bytes), AT(tx_host_bytes), false},
-	/* Of its rings, of which it has one for each direction. */
-	{"tx0_packets", AT(tx_host), NOT_COUNTED, true},
-	{"tx0_bytes", AT(tx_host_bytes), NOT_COUNTED, true},
-	{"rx0_packets", AT(rx_host), NOT_COUNTED, true},
-	{"rx0_bytes", AT(rx_host_bytes), NOT_COUNTED, true},
+};
+
+/* Behind these come those of its rings: packets and bytes of each, all in the first one. */
+static const struct statistic tx_ring[] = {
+	{"tx%u_packets", AT(tx_host), NOT_COUNTED, true},
+	{"tx%u_bytes", AT(tx_host_bytes), NOT_COUNTED, true},
+};
+static const struct statistic rx_ring[] = {
+	{"rx%u_packets", AT(rx_host), NOT_COUNTED, true},
+	{"rx%u_bytes", AT(rx_host_bytes), NOT_COUNTED, true},
 };
 
 #define NB_STATISTICS (sizeof(statistics) / sizeof(statistics[0]))
@@ -127,10 +132,12 @@ has_statistic(const struct uv_card *card, size_t i)
 	return statistics[i].vf || card->options.identity != VCX3_IDENTITY_VF;
 }
 
+#define NB_OF_RING (sizeof(tx_ring) / sizeof(tx_ring[0]))
+
 static uint32_t
-nb_statistics(const struct uv_card *card)
+nb_statistics(const struct uv_card *card, const struct vcx3_netdev *netdev)
 {
-	uint32_t nb = 0;
+	uint32_t nb = NB_OF_RING * (2 + netdev->more_tx_rings + netdev->more_rx_rings);
 	size_t i;
 
 	for (i = 0; i < NB_STATISTICS; i++)
@@ -139,38 +146,54 @@ nb_statistics(const struct uv_card *card)
 }
 
 static int
-get_driver_info(const struct uv_card *card, struct ethtool_drvinfo *info)
+get_driver_info(const struct uv_card *card, const struct vcx3_netdev *netdev,
+		struct ethtool_drvinfo *info)
 {
 	memset((char *)info + sizeof(info->cmd), 0, sizeof(*info) - sizeof(info->cmd));
 	strcpy(info->driver, "mlx4_en");
 	snprintf(info->fw_version, sizeof(info->fw_version), "%d.%d.%d", VCX3_FIRMWARE_MAJOR,
 		 VCX3_FIRMWARE_MINOR, VCX3_FIRMWARE_PATCH);
 	strcpy(info->bus_info, VCX3_PCI_ADDRESS);
-	info->n_stats = nb_statistics(card);
+	info->n_stats = nb_statistics(card, netdev);
 	return 0;
 }
 
 static int
-get_set_sizes(const struct uv_card *card, struct ethtool_sset_info *info)
+get_set_sizes(const struct uv_card *card, const struct vcx3_netdev *netdev,
+	      struct ethtool_sset_info *info)
 {
 	bool wanted = info->sset_mask & 1ull << ETH_SS_STATS;
 
 	info->sset_mask = wanted ? 1ull << ETH_SS_STATS : 0;
 	if (wanted)
-		info->data[0] = nb_statistics(card);
+		info->data[0] = nb_statistics(card, netdev);
 	return 0;
+}
+
+static char *
+put_ring_names(char *at, const struct statistic *rows, uint32_t nb_rings)
+{
+	uint32_t ring, i;
+
+	for (ring = 0; ring < nb_rings; ring++)
+		for (i = 0; i < NB_OF_RING; i++, at += ETH_GSTRING_LEN) {
+			memset(at, 0, ETH_GSTRING_LEN);
+			snprintf(at, ETH_GSTRING_LEN, rows[i].name, ring);
+		}
+	return at;
 }
 
 /* Here and below: as Linux, which writes all it has, whatever room the caller told of. */
 static int
-get_strings(const struct uv_card *card, struct ethtool_gstrings *strings)
+get_strings(const struct uv_card *card, const struct vcx3_netdev *netdev,
+	    struct ethtool_gstrings *strings)
 {
 	char *at = (char *)strings->data;
 	size_t i;
 
 	if (strings->string_set != ETH_SS_STATS)
 		return -EOPNOTSUPP;
-	strings->len = nb_statistics(card);
+	strings->len = nb_statistics(card, netdev);
 	for (i = 0; i < NB_STATISTICS; i++) {
 		if (!has_statistic(card, i))
 			continue;
@@ -178,6 +201,8 @@ get_strings(const struct uv_card *card, struct ethtool_gstrings *strings)
 		strcpy(at, statistics[i].name);
 		at += ETH_GSTRING_LEN;
 	}
+	at = put_ring_names(at, tx_ring, 1 + netdev->more_tx_rings);
+	put_ring_names(at, rx_ring, 1 + netdev->more_rx_rings);
 	return 0;
 }
 
@@ -198,6 +223,27 @@ uv_ethtool_publish(struct uv_card *card, struct vcx3_netdev *netdev)
 		vcx3_port_counters(card->core, uv_netdev_port(card, netdev), &netdev->counters);
 }
 
+static uint64_t
+read_statistic(const struct vcx3_netdev *netdev, const struct statistic *statistic)
+{
+	return read_counter(&netdev->counters, statistic->counter) +
+	       read_counter(&netdev->counters, statistic->other) -
+	       read_counter(&netdev->cleared, statistic->counter) -
+	       read_counter(&netdev->cleared, statistic->other);
+}
+
+static uint64_t *
+put_ring_values(uint64_t *out, const struct vcx3_netdev *netdev, const struct statistic *rows,
+		uint32_t nb_rings)
+{
+	uint32_t ring, i;
+
+	for (ring = 0; ring < nb_rings; ring++)
+		for (i = 0; i < NB_OF_RING; i++)
+			*out++ = ring == 0 ? read_statistic(netdev, &rows[i]) : 0;
+	return out;
+}
+
 static int
 get_statistics(struct uv_card *card, struct vcx3_netdev *netdev, struct ethtool_stats *stats)
 {
@@ -206,17 +252,41 @@ get_statistics(struct uv_card *card, struct vcx3_netdev *netdev, struct ethtool_
 
 	uv_lock(card);
 	uv_ethtool_publish(card, netdev);
-	for (i = 0; i < NB_STATISTICS; i++) {
-		const struct statistic *statistic = &statistics[i];
-
+	for (i = 0; i < NB_STATISTICS; i++)
 		if (has_statistic(card, i))
-			*out++ = read_counter(&netdev->counters, statistic->counter) +
-				 read_counter(&netdev->counters, statistic->other) -
-				 read_counter(&netdev->cleared, statistic->counter) -
-				 read_counter(&netdev->cleared, statistic->other);
-	}
+			*out++ = read_statistic(netdev, &statistics[i]);
+	out = put_ring_values(out, netdev, tx_ring, 1 + netdev->more_tx_rings);
+	put_ring_values(out, netdev, rx_ring, 1 + netdev->more_rx_rings);
 	uv_unlock(card);
-	stats->n_stats = nb_statistics(card);
+	stats->n_stats = nb_statistics(card, netdev);
+	return 0;
+}
+
+/* mlx4_en's limits: MLX4_EN_MAX_TX_RING_P_UP and the number of receive rings. */
+#define MAX_TX_RINGS 32
+#define MAX_RX_RINGS 128
+
+static int
+get_channels(const struct vcx3_netdev *netdev, struct ethtool_channels *channels)
+{
+	memset((char *)channels + sizeof(channels->cmd), 0,
+	       sizeof(*channels) - sizeof(channels->cmd));
+	channels->max_tx = MAX_TX_RINGS;
+	channels->max_rx = MAX_RX_RINGS;
+	channels->tx_count = 1 + netdev->more_tx_rings;
+	channels->rx_count = 1 + netdev->more_rx_rings;
+	return 0;
+}
+
+static int
+set_channels(struct vcx3_netdev *netdev, const struct ethtool_channels *channels)
+{
+	if (channels->tx_count == 0 || channels->tx_count > MAX_TX_RINGS ||
+	    channels->rx_count == 0 || channels->rx_count > MAX_RX_RINGS ||
+	    channels->combined_count != 0 || channels->other_count != 0)
+		return -EINVAL;
+	netdev->more_tx_rings = channels->tx_count - 1;
+	netdev->more_rx_rings = channels->rx_count - 1;
 	return 0;
 }
 
@@ -284,13 +354,17 @@ uv_ethtool(struct uv_card *card, struct vcx3_netdev *netdev, void *data)
 		((struct ethtool_value *)data)->data = uv_netdev_is_up(netdev);
 		return 0;
 	case ETHTOOL_GDRVINFO:
-		return get_driver_info(card, data);
+		return get_driver_info(card, netdev, data);
 	case ETHTOOL_GSSET_INFO:
-		return get_set_sizes(card, data);
+		return get_set_sizes(card, netdev, data);
 	case ETHTOOL_GSTRINGS:
-		return get_strings(card, data);
+		return get_strings(card, netdev, data);
 	case ETHTOOL_GSTATS:
 		return get_statistics(card, netdev, data);
+	case ETHTOOL_GCHANNELS:
+		return get_channels(netdev, data);
+	case ETHTOOL_SCHANNELS:
+		return set_channels(netdev, data);
 	case ETHTOOL_GMODULEINFO:
 		return get_module_info(card, data);
 	case ETHTOOL_GMODULEEEPROM:

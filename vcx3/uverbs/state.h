@@ -52,6 +52,8 @@ struct vcx3_netdev {
 	_Atomic uint32_t pause_autoneg;
 	_Atomic uint32_t pause_rx;
 	_Atomic uint32_t pause_tx;
+	_Atomic uint32_t more_tx_rings; /* of its own, beyond the first */
+	_Atomic uint32_t more_rx_rings;
 	struct vcx3_port_counters counters; /* of the port, as the owner last told */
 	struct vcx3_port_counters cleared; /* what they were when the netdev was set up */
 };
