@@ -7,7 +7,13 @@
  */
 
 #include <errno.h>
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
+#include <net/if.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <rte_cycles.h>
 #include <rte_dev_info.h>
@@ -159,6 +165,50 @@ test_phy_goes_on(void)
 	CHECK(port_xstat(PORT, "tx_phy_packets") == 8);
 	CHECK(rte_eth_xstats_reset(PORT) == 0);
 	CHECK(port_xstat(PORT, "rx_phy_packets") == 0);
+	return 0;
+}
+
+/* `ethtool -L`: the kernel's interface gets other rings, and with them other statistics. */
+static int
+set_kernel_rings(uint32_t nb)
+{
+	struct ethtool_channels channels = {
+		.cmd = ETHTOOL_SCHANNELS, .rx_count = nb, .tx_count = nb,
+	};
+	struct ifreq ifr = { .ifr_data = (void *)&channels };
+	struct rte_eth_dev_info info;
+	int fd = socket(AF_INET, SOCK_DGRAM, 0), ret = -1;
+
+	if (rte_eth_dev_info_get(PORT, &info) == 0 &&
+	    if_indextoname(info.if_index, ifr.ifr_name) != NULL)
+		ret = ioctl(fd, SIOCETHTOOL, &ifr);
+	close(fd);
+	return ret;
+}
+
+/* Names and numbers stay what they were at probe. */
+static int
+test_phy_and_rings(void)
+{
+	static const uint32_t nb_rings[] = { 32, 2, 1 };
+	static struct rte_eth_xstat_name names[MAX_XSTATS], now[MAX_XSTATS];
+	struct rte_eth_conf conf = { 0 };
+	uint16_t i;
+	int nb;
+
+	CHECK(self_start(&conf) == 0);
+	nb = rte_eth_xstats_get_names(PORT, names, MAX_XSTATS);
+	CHECK(nb > 0 && nb <= MAX_XSTATS);
+	CHECK(rte_eth_xstats_reset(PORT) == 0);
+	for (i = 0; i < RTE_DIM(nb_rings); i++) {
+		CHECK(set_kernel_rings(nb_rings[i]) == 0);
+		CHECK(echo(new_frame(i), i) == 0);
+		CHECK(rte_eth_xstats_get_names(PORT, now, MAX_XSTATS) == nb);
+		CHECK(memcmp(names, now, sizeof(names)) == 0);
+		CHECK(port_xstat(PORT, "rx_phy_packets") == i + 1u);
+		CHECK(port_xstat(PORT, "tx_phy_bytes") == (i + 1u) * FRAME);
+	}
+	CHECK(set_kernel_rings(0) == -1 && errno == EINVAL);
 	return 0;
 }
 
@@ -327,6 +377,7 @@ static const struct self_test tests[] = {
 	{ "reset", test_reset },
 	{ "phy_counters", test_phy_counters },
 	{ "phy_goes_on", test_phy_goes_on },
+	{ "phy_and_rings", test_phy_and_rings },
 	{ "speed", test_speed },
 	{ "limits", test_limits },
 	{ "module", test_module },
