@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The example applications on net_mlx4x and the strict card."""
 
+import json
 import os
 import signal
 
@@ -10,16 +11,17 @@ from scapy.all import ARP, IP, UDP, Ether, Raw, rdpcap, wrpcap
 from lib import bed as testbed
 from lib.bed import PCI_ADDRESS, Card, build_dir, check, check_equal, wait_until
 
+CTL = os.path.join(build_dir(), "app", "mlx4x-ctl", "mlx4x-ctl")
 DRIVER = os.path.join(build_dir(), "drivers", "net", "mlx4x", "librte_net_mlx4x.so")
 MAC = ("00:02:c9:00:00:01", "00:02:c9:00:00:02")
 OTHER = "02:00:00:00:00:99"
 
 
-def start(bed, name, ready, *options, words=()):
+def start(bed, name, ready, *options, words=(), memory=("--in-memory", "--no-telemetry")):
     bed.require_hugepages()
     card = Card(bed, ["--strict", *options],
                 [os.path.join(build_dir(), "examples", name), "-d", DRIVER, "-l", "0", "-m", "64",
-                 "--in-memory", "--no-telemetry", "-a", PCI_ADDRESS, *words])
+                 *memory, "-a", PCI_ADDRESS, *words])
     card.wait_for(f"^{ready}$", timeout=30)
     return card
 
@@ -96,6 +98,30 @@ def test_xdp_guard_with_object(bed):
     output = guard(bed, "--", os.path.join(build_dir(), "examples", "progs", "drop.bpf.o"))
     for line in ("the C function saw 0 frames", "rx_xdp_drop: 250"):
         check(line in output, f"{line!r} in {output[-400:]}")
+
+
+def test_xdp_guard_with_tool(bed):
+    """mlx4x-ctl sees the C function, does not replace it unasked, and does when it is asked."""
+    card = start(bed, "xdp_guard", "guarding", "--ports", "1", "--wire", "1=gen:size=60,rate=20000",
+                 memory=("--file-prefix", bed.prefix))
+    drop = os.path.join(build_dir(), "examples", "progs", "drop.bpf.o")
+
+    def ctl(*words):
+        return bed.run(CTL, "-f", bed.prefix, "-j", *words)
+
+    def counters():
+        return list(json.loads(ctl("stats", "0").stdout).values())[0]
+    program = json.loads(ctl("status", "0").stdout)[0]["program"]
+    check_equal((program["name"], program["kind"]), ("only_ipv4", "hook"), "the C function")
+    wait_until(lambda: counters()["rx_xdp_pass"] > 0, "frames that pass", 20)
+    refused = ctl("load", "0", drop)
+    check_equal(refused.returncode, 1, "exit status without --replace")
+    check("only_ipv4" in refused.stderr, f"the reason in {refused.stderr}")
+    check_equal(json.loads(ctl("status", "0").stdout)[0]["program"], program, "the program")
+    check_equal(ctl("load", "0", drop, "--replace").returncode, 0, "exit status")
+    wait_until(lambda: counters()["rx_xdp_drop"] > 0, "frames that are dropped", 20)
+    check_equal(ctl("unload", "0", "--all").returncode, 0, "exit status of unload")
+    end(card)
 
 
 if __name__ == "__main__":

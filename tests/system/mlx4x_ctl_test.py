@@ -15,6 +15,7 @@ DRIVER = os.path.join(build_dir(), "drivers", "net", "mlx4x", "librte_net_mlx4x.
 CTL = os.path.join(build_dir(), "app", "mlx4x-ctl", "mlx4x-ctl")
 PROGS = os.path.join(build_dir(), "examples", "progs")
 TEST_PROGS = os.path.join(build_dir(), "tests", "system", "progs")
+UNSAFE = os.path.join(TEST_PROGS, "unsafe.bpf.o")
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCES = os.path.join(HERE, "..", "..", "app", "mlx4x-ctl")
 GENERATOR = ["--wire", "1=gen:size=60,flows=16,proto=mix,rate=20000", "--wire", "2=sink"]
@@ -63,8 +64,17 @@ class Controlled:
         begin = self.counters(port)[counter]
         wait_until(lambda: self.counters(port)[counter] > begin, f"{counter} to grow", 20)
 
+    def adds_up(self, port):
+        """Received = sum of all verdicts, once traffic rests."""
+        counters = self.counters(port)
+        verdicts = ("pass", "drop", "aborted", "tx", "tx_full", "redirect", "redirect_fail")
+        check_equal(counters["rx_xdp_packets"],
+                    sum(counters["rx_xdp_" + name] for name in verdicts), f"frames of port {port}")
+
     def quit(self):
         self.pmd.cmd("stop")
+        for port in (0, 1):
+            self.adds_up(port)
         self.pmd.quit()
         check_equal(self.pmd.final_counters()["violations"]["total"], 0, "violations")
 
@@ -236,6 +246,7 @@ def test_bad_input(bed):
     app.ctl("load", "0", prog("pass"))
     app.refused("garbage", "load", "0", garbage, "--replace")
     app.refused("No such file", "load", "0", bed.path("absent.o"))
+    app.refused("xdp_unsafe.*packet", "load", "0", UNSAFE, "--replace")
     app.refused("nix", "load", "1", prog("drop"), "-s", "nix")
     app.refused("nix", "load", "1", prog("drop"), "-n", "nix")
     app.refused("nix", "load", "1", prog("drop"), "-v", "nix")
@@ -251,6 +262,16 @@ def test_bad_input(bed):
     check_equal(done.returncode, 1, "exit status without an application")
     check("no DPDK application answers" in done.stderr and app.prefix in done.stderr,
           f"without an application: {done.stderr}")
+    app.quit()
+
+
+def test_large_mtu(bed):
+    """A program is refused on a port whose frames would not fit one buffer behind its headroom."""
+    app = Controlled(bed)
+    for command in ("stop", "port stop 0", "port config mtu 0 1899", "port start 0", "start"):
+        app.pmd.cmd(command)
+    app.refused("MTU 1899 is above 1898", "load", "0", prog("drop"))
+    app.ctl("load", "1", prog("drop"))
     app.quit()
 
 

@@ -53,8 +53,9 @@ class App:
                     "received frames")
 
     def end(self):
-        self.telemetry.close()
         self.pmd.cmd("stop")
+        self.adds_up()
+        self.telemetry.close()
         self.pmd.quit()
         counters = self.pmd.final_counters()
         check_equal(counters["violations"]["total"], 0, "violations")
@@ -100,9 +101,6 @@ def test_row67_events(bed):
     check(255 in seen, f"the last actions are seen: {seen}")
     aborted = app.stats()["rx_xdp_aborted"]
     check_equal(begin, aborted, "events ever written")
-    app.pmd.cmd("stop")
-    app.adds_up()
-    app.pmd.cmd("start")
     app.end()
 
 
@@ -182,9 +180,6 @@ def test_programs_of_entries(bed):
                 value="00000000", name="order")
     app.refused(22, "have no programs", "maps/update", port=0, map="order", key="00000000",
                 value="00000000", func="xdp_at_port")
-    app.pmd.cmd("stop")
-    app.adds_up()
-    app.pmd.cmd("start")
     app.end()
 
 

@@ -628,6 +628,7 @@ test_unplug(void)
 	CHECK(poll_all() == 0 && hook.runs >= 10);
 	CHECK(card_ctl("unplug"));
 	CHECK(poll_all() == 0);
+	CHECK(port_xstat(PORT, "rx_xdp_packets") == hook.runs && verdicts_add_up(PORT));
 	CHECK(rte_pmd_mlx4x_xdp_set(PORT, NULL) == 0);
 	rte_eth_dev_stop(PORT);
 	CHECK(rte_eth_dev_close(PORT) == 0);

@@ -9,11 +9,15 @@ Hosts are network namespaces. Ports are removed and added again while the switch
 
 import json
 import os
+import re
 
 from lib import bed as testbed
 from lib.bed import PCI_ADDRESS, Card, Process, Skip, build_dir, check, check_equal, wait_until
 
 DRIVER = os.path.join(build_dir(), "drivers", "net", "mlx4x", "librte_net_mlx4x.so")
+CTL = os.path.join(build_dir(), "app", "mlx4x-ctl", "mlx4x-ctl")
+DROP = os.path.join(build_dir(), "examples", "progs", "drop.bpf.o")
+PASS = os.path.join(build_dir(), "examples", "progs", "pass.bpf.o")
 SWITCH = "/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk"
 SCHEMA = "/usr/share/openvswitch/vswitch.ovsschema"
 MACS = ("00:02:c9:00:00:01", "00:02:c9:00:00:02")
@@ -66,7 +70,7 @@ class Switch:
         self.vsctl("--no-wait", "set", "Open_vSwitch", ".", "other_config:dpdk-init=true",
                    "other_config:dpdk-socket-mem=256", "other_config:pmd-cpu-mask=0x1",
                    f"other_config:dpdk-extra=-d {DRIVER} -a {PCI_ADDRESS} --file-prefix "
-                   f"{bed.prefix} --no-telemetry")
+                   f"{bed.prefix}")
         self.card = Card(bed, [word for number, wire in enumerate(wires, 1) for word in
                                ("--wire", f"{number}=packet:{wire}")] + ["--mtu", str(MTU)],
                          [SWITCH, self.remote, f"--unixctl={bed.path('switch.ctl')}",
@@ -85,6 +89,18 @@ class Switch:
                    f"mtu_request={MTU}")
         check_equal(self.vsctl("get", "interface", f"p{index}", "error").strip(), "[]",
                     f"error of port {index}")
+
+    def set_mtu(self, mtu):
+        for index in (0, 1):
+            self.vsctl("set", "interface", f"p{index}", f"mtu_request={mtu}")
+            wait_until(lambda: self.vsctl("get", "interface", f"p{index}", "mtu").strip() == str(mtu),
+                       f"MTU {mtu}", 20)
+
+    def ctl(self, *words, status=0):
+        """mlx4x-ctl on the switch; what it says."""
+        done = self.bed.run(CTL, "-f", self.bed.prefix, *words)
+        check_equal(done.returncode, status, f"mlx4x-ctl {' '.join(words)}: {done.stderr}")
+        return done.stdout + done.stderr
 
     def statistics(self, index):
         text = self.vsctl("get", "interface", f"p{index}", "statistics")
@@ -107,6 +123,23 @@ def iperf(hosts, *words):
     server.finish()
     end = json.loads(done.stdout)["end"]
     return end.get("sum_received", end.get("sum"))["bytes"]
+
+
+def run_programs(hosts, switch):
+    """mlx4x-ctl gives programs to the ports of the switch: one passes, one drops, and they go."""
+    said = switch.ctl("load", "0", PASS, status=1)
+    check(re.search(rf"MTU {MTU} is above \d+", said), f"no program at MTU {MTU}: {said}")
+    switch.set_mtu(1500)
+    switch.ctl("load", "0", PASS)
+    check(hosts.reaches(), "an answer through a program that passes")
+    switch.ctl("load", "0", DROP, "--replace")
+    check("xdp_drop" in switch.ctl("status"), "the program in the status")
+    check(not hosts.reaches(), "no answer through a program that drops")
+    counters = list(json.loads(switch.ctl("-j", "stats", "0")).values())[0]
+    check(counters["rx_xdp_pass"] > 0 and counters["rx_xdp_drop"] > 0, f"verdicts in {counters}")
+    switch.ctl("unload", "0", "--all")
+    wait_until(hosts.reaches, "an answer without the program", 20)
+    switch.set_mtu(MTU)
 
 
 def require_switch(bed):
@@ -135,6 +168,7 @@ def test_forwarding(bed):
                    f"a megabyte in the counters of port {index}", 20)
         statistics = switch.statistics(index)
         check_equal(statistics["rx_errors"] + statistics["tx_errors"], 0, "errors")
+    run_programs(hosts, switch)
     for round_ in range(3):
         for index in ((0, 1) if round_ == 2 else (round_,)):
             switch.vsctl("del-port", "br0", f"p{index}")
