@@ -10,6 +10,7 @@
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
 #include <net/if.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -168,14 +169,11 @@ test_phy_goes_on(void)
 	return 0;
 }
 
-/* `ethtool -L`: the kernel's interface gets other rings, and with them other statistics. */
+/* What others do to the kernel's interface meanwhile. */
 static int
-set_kernel_rings(uint32_t nb)
+kernel_ethtool(void *command)
 {
-	struct ethtool_channels channels = {
-		.cmd = ETHTOOL_SCHANNELS, .rx_count = nb, .tx_count = nb,
-	};
-	struct ifreq ifr = { .ifr_data = (void *)&channels };
+	struct ifreq ifr = { .ifr_data = command };
 	struct rte_eth_dev_info info;
 	int fd = socket(AF_INET, SOCK_DGRAM, 0), ret = -1;
 
@@ -184,6 +182,17 @@ set_kernel_rings(uint32_t nb)
 		ret = ioctl(fd, SIOCETHTOOL, &ifr);
 	close(fd);
 	return ret;
+}
+
+/* `ethtool -L`: other rings, and with them other statistics. */
+static int
+set_kernel_rings(uint32_t nb)
+{
+	struct ethtool_channels channels = {
+		.cmd = ETHTOOL_SCHANNELS, .rx_count = nb, .tx_count = nb,
+	};
+
+	return kernel_ethtool(&channels);
 }
 
 /* Names and numbers stay what they were at probe. */
@@ -286,6 +295,33 @@ test_module(void)
 	return 0;
 }
 
+/* `ethtool -p` of somebody else. */
+static void *
+blink_for_another(void *seconds)
+{
+	struct ethtool_value request = { .cmd = ETHTOOL_PHYS_ID, .data = *(uint32_t *)seconds };
+
+	kernel_ethtool(&request);
+	return NULL;
+}
+
+static int
+test_led_is_busy(void)
+{
+	uint32_t seconds = 3;
+	pthread_t another;
+
+	CHECK(pthread_create(&another, NULL, blink_for_another, &seconds) == 0);
+	CHECK_SOON(card_counter("identifies") == 1);
+	CHECK(rte_eth_led_on(PORT) == -EBUSY);
+	CHECK(rte_eth_led_off(PORT) == 0);
+	CHECK(pthread_join(another, NULL) == 0);
+	CHECK(card_counter("identifies") == 0);
+	CHECK(rte_eth_led_on(PORT) == 0);
+	CHECK(rte_eth_led_off(PORT) == 0);
+	return 0;
+}
+
 static int
 test_led(void)
 {
@@ -382,6 +418,7 @@ static const struct self_test tests[] = {
 	{ "limits", test_limits },
 	{ "module", test_module },
 	{ "led", test_led },
+	{ "led_is_busy", test_led_is_busy },
 	{ "fast_free", test_fast_free },
 	{ "removed", test_removed },
 };
