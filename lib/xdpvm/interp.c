@@ -7,13 +7,6 @@
 #include "interp.h"
 #include "map.h"
 
-/* What callbacks need of the function that is running; buff->interp points to the innermost. */
-struct xdpvm_frame {
-	struct xdpvm_prog *prog;
-	uint32_t depth;
-	bool *aborted;		/* of the run: a check failed */
-};
-
 struct function {
 	struct xdpvm_frame frame;
 	struct xdpvm_buff *buff;
@@ -65,10 +58,7 @@ step_call(struct function *function, uint32_t pc)
 	const struct bpf_insn *insn = &prog->insns[pc];
 
 	if (insn->src_reg == BPF_PSEUDO_CALL) {
-		struct xdpvm_frame callee = function->frame;
-
-		callee.depth++;
-		function->regs[0] = run_function(callee, function->buff,
+		function->regs[0] = run_function(function->frame, function->buff,
 						 &prog->subprogs[prog->info[pc].subprog],
 						 &function->regs[1]);
 	} else if (insn->imm == BPF_FUNC_tail_call) {
@@ -177,11 +167,12 @@ static uint64_t
 run_function(struct xdpvm_frame frame, struct xdpvm_buff *buff,
 	     const struct xdpvm_subprog *subprog, const uint64_t *args)
 {
-	struct xdpvm_frame *outer = buff->interp;
 	struct function function;
 	uint32_t pc = subprog->start;
 
 	function.frame = frame;
+	function.frame.stack = function.stack;
+	function.frame.outer = buff->interp;
 	function.buff = buff;
 	zero_stack(&function, subprog);
 	memset(function.regs, 0, sizeof(function.regs));
@@ -190,7 +181,7 @@ run_function(struct xdpvm_frame frame, struct xdpvm_buff *buff,
 	buff->interp = &function.frame;
 	while (!*frame.aborted && function.frame.prog->insns[pc].code != (BPF_JMP | BPF_EXIT))
 		pc = checked_step(&function, pc);
-	buff->interp = outer;
+	buff->interp = function.frame.outer;
 	return function.regs[0];
 }
 
@@ -203,8 +194,8 @@ xdpvm_interp(struct xdpvm_prog *prog, struct xdpvm_buff *buff)
 
 	buff->tail_calls = 0;
 	buff->fuel = XDPVM_FUEL;
-	result = run_function((struct xdpvm_frame){ prog, 0, &aborted }, buff, &prog->subprogs[0],
-			      args);
+	result = run_function((struct xdpvm_frame){ .prog = prog, .aborted = &aborted }, buff,
+			      &prog->subprogs[0], args);
 	buff->aborts += aborted;
 	return aborted ? XDP_ABORTED : result;
 }
@@ -217,7 +208,6 @@ xdpvm_interp_callback(struct xdpvm_buff *buff, uint64_t callback, uint64_t r1, u
 	uint64_t args[5] = { r1, r2, r3, r4, r5 };
 	struct xdpvm_frame frame = *buff->interp;
 
-	frame.depth++;
 	if (frame.prog->checked && !xdpvm_burn_fuel(buff, subprog->cost))
 		*frame.aborted = true;
 	/* Not 0 once the run has ended: no helper calls again. */

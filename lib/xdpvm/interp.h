@@ -7,6 +7,14 @@
 
 #include "program.h"
 
+/* The function that is running; buff->interp points to the innermost. */
+struct xdpvm_frame {
+	struct xdpvm_prog *prog;
+	bool *aborted;		/* of the run: a check failed */
+	uint8_t *stack;		/* XDPVM_FRAME_STACK bytes */
+	struct xdpvm_frame *outer;	/* the one that called it, or NULL */
+};
+
 /* Result of an ALU or ALU64 instruction; operand is the immediate (sign-extended) or the source. */
 uint64_t xdpvm_alu(const struct bpf_insn *insn, uint64_t dst, uint64_t operand);
 
