@@ -22,6 +22,8 @@ struct load {
 	const char *pin_dir;
 	int queue;		/* -1: all */
 	bool replace;
+	bool append;
+	unsigned long priority;	/* 0: what the object says */
 };
 
 static const struct argp_option load_options[] = {
@@ -32,6 +34,8 @@ static const struct argp_option load_options[] = {
 	{ "verify", 'v', "MODE", 0, "auto, kernel, internal, cached or none; auto unless told", 0 },
 	{ "queue", 'q', "N", 0, "Only on this receive queue", 0 },
 	{ "replace", 'R', NULL, 0, "Take the place of a program that is attached", 0 },
+	{ "append", 'a', NULL, 0, "Run with the programs that are attached, as a chain", 0 },
+	{ "prio", 'P', "PRIO", 0, "Place in a chain, lower ones earlier; what the object says, or 50", 0 },
 	{ 0 },
 };
 
@@ -71,6 +75,12 @@ parse_load(int key, char *arg, struct argp_state *state)
 	case 'R':
 		load->replace = true;
 		return 0;
+	case 'a':
+		load->append = true;
+		return 0;
+	case 'P':
+		load->priority = option_number(state, "--prio", arg, INT32_MAX);
+		return 0;
 	case ARGP_KEY_ARG:
 		if (state->arg_num == 0)
 			load->port = arg;
@@ -82,6 +92,8 @@ parse_load(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (state->arg_num < 2)
 			argp_error(state, "a port and an object file are needed");
+		if (load->append && load->replace)
+			argp_error(state, "either --append or --replace");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -110,14 +122,17 @@ append(char *text, size_t size, const char *key, const char *value)
 static int
 describe_load(const struct load *load, char *text, size_t size)
 {
-	char queue[16];
+	char queue[16], priority[24];
 
 	snprintf(queue, sizeof(queue), "%d", load->queue);
+	snprintf(priority, sizeof(priority), "%lu", load->priority);
 	if (append(text, size, "sec", load->section) != 0 ||
 	    append(text, size, "func", load->program) != 0 ||
 	    append(text, size, "verify", load->verify) != 0 ||
 	    append(text, size, "pin", load->pin_dir) != 0 ||
-	    append(text, size, "queue", load->queue >= 0 ? queue : NULL) != 0)
+	    append(text, size, "queue", load->queue >= 0 ? queue : NULL) != 0 ||
+	    append(text, size, "prio", load->priority != 0 ? priority : NULL) != 0 ||
+	    append(text, size, "append", load->append ? "1" : NULL) != 0)
 		return -1;
 	return append(text, size, "replace", load->replace ? "1" : NULL);
 }

@@ -26,6 +26,7 @@ static const char doc[] =
 	"  maps update PORT MAP key DATA value VALUE [prog NAME] [any|noexist|exist]\n"
 	"  maps delete PORT MAP key DATA\n"
 	"\n"
+	"MAP is a name, in a chain of the first program that has it; PROGRAM:NAME is its own.\n"
 	"DATA is bytes: 10 0x0a ..., or \"hex\" and two digits each: hex 0a 00 ...\n"
 	"A value for a per-CPU map is one copy, which all CPUs get.\n"
 	"\n"
@@ -132,10 +133,11 @@ print_entry(const struct ctl *ctl, const json_t *entry)
 static void
 print_map(const json_t *map)
 {
-	printf("%-16s type %lld  key %lldB  value %lldB  max_entries %lld  flags 0x%llx\n",
+	printf("%-16s type %lld  key %lldB  value %lldB  max_entries %lld  flags 0x%llx  of %s\n",
 		answer_text(map, "name"), answer_number(map, "type"),
 		answer_number(map, "key_size"), answer_number(map, "value_size"),
-		answer_number(map, "max_entries"), answer_number(map, "flags"));
+		answer_number(map, "max_entries"), answer_number(map, "flags"),
+		answer_text(map, "func"));
 }
 
 static int

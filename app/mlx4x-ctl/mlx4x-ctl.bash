@@ -38,7 +38,7 @@ _mlx4x_ctl()
 	esac
 	case $command in
 	"") options="--file-prefix --socket --json --pretty" ;;
-	load) options="--mode --section --prog-name --pin-path --verify --queue --replace" ;;
+	load) options="--mode --section --prog-name --pin-path --verify --queue --replace --append --prio" ;;
 	unload) options="--id --all --queue" ;;
 	stats) options="--interval --count" ;;
 	targets) options="--txq" ;;

@@ -36,6 +36,23 @@ print_program(const json_t *port, const json_t *program)
 		answer_text(program, "verify"), answer_text(program, "engine"));
 }
 
+/* The programs of a chain, in the order in which they run. */
+static void
+print_chain(json_t *program)
+{
+	const char *name;
+	json_t *link;
+
+	json_object_foreach(program, name, link) {
+		if (!json_is_object(link))
+			continue;
+		printf(" =>  prio %-12lld %-7s %-17s %-7s %-4lld %-17s %-9s %s\n",
+			answer_number(link, "prio"), "", answer_text(link, "name"), "",
+			answer_number(link, "id"), answer_text(link, "tag"),
+			answer_text(link, "verify"), answer_text(link, "actions"));
+	}
+}
+
 static void
 print_port(json_t *port)
 {
@@ -47,6 +64,7 @@ print_port(json_t *port)
 		if (!json_is_object(program))
 			continue;
 		print_program(port, program);
+		print_chain(program);
 		nb++;
 	}
 	if (nb == 0)

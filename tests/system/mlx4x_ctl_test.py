@@ -99,6 +99,52 @@ def test_load_replace_unload(bed):
     app.quit()
 
 
+def test_chain(bed):
+    """Objects on one port, in libxdp's order: each is added and taken out while traffic flows."""
+    app = Controlled(bed)
+    app.ctl("load", "0", prog("drop"))
+    drop = app.program()["id"]
+    app.grows("rx_xdp_drop")
+    app.ctl("load", "0", prog("counter"), "--append", "--prio", "10")
+    def chain():
+        return [(link["name"], link["prio"]) for name, link in app.program().items()
+                if name.startswith("chain_")]
+    check_equal(app.program()["name"], "xdp_dispatcher", "name of the whole")
+    check_equal(chain(), [("xdp_counter", 10), ("xdp_drop", 50)], "order")
+    check_equal(app.program()["chain_0"]["actions"], "XDP_PASS", "what lets the next one run")
+    app.grows("rx_xdp_drop")
+    text = app.ctl("status", "0")
+    check(text.index("xdp_dispatcher") < text.index("xdp_counter") < text.index("xdp_drop"), text)
+    udp = ["counters", "key", "17", "0", "0", "0"]
+    def counted(name="counters"):
+        values = json.loads(app.ctl("-j", "maps", "lookup", "0", name, *udp[1:]))["value"]
+        return sum(int.from_bytes(bytes.fromhex(copy)[:8], "little") for copy in values.values())
+    begin = counted()
+    wait_until(lambda: counted("xdp_counter:counters") > begin, "frames that both have seen", 20)
+    check("of xdp_counter" in app.ctl("maps", "list", "0"), "whose map it is")
+    app.refused("no map xdp_drop:counters", "maps", "dump", "0", "xdp_drop:counters")
+    app.refused("already", "load", "0", prog("pass"))
+    app.refused("either --append or --replace", "load", "0", prog("pass"), "-a", "-R", status=2)
+    app.refused("No such file|cannot", "load", "0", os.path.join(HERE, "bed.py"), "--append")
+    app.ctl("load", "0", prog("swap_tx"), "-a", "-P", "20")
+    check_equal(chain(), [("xdp_counter", 10), ("xdp_swap_tx", 20), ("xdp_drop", 50)], "order")
+    app.grows("rx_xdp_tx")
+    app.ctl("unload", "0", "--id", str(app.program()["chain_1"]["id"]))
+    app.grows("rx_xdp_drop")
+    begin = counted()
+    wait_until(lambda: counted() > begin, "the map to live on", 20)
+    app.ctl("unload", "0", "--id", str(app.program()["chain_0"]["id"]))
+    check_equal((app.program()["name"], app.program()["id"]), ("xdp_drop", drop), "the last one")
+    app.grows("rx_xdp_drop")
+    for _ in range(9):
+        app.ctl("load", "0", prog("pass"), "--append")
+    app.refused("more than 10", "load", "0", prog("pass"), "--append")
+    app.ctl("load", "0", prog("pass"), "--replace")
+    check_equal(app.program()["name"], "xdp_pass", "one for all of them")
+    app.grows("rx_xdp_pass")
+    app.quit()
+
+
 def test_port_by_name(bed):
     app = Controlled(bed)
     app.ctl("load", "0000:03:00.0_port1", prog("drop"))

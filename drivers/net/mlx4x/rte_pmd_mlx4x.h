@@ -120,10 +120,16 @@ struct rte_pmd_mlx4x_xdp_options {
 	enum xdpvm_verify verify;
 	enum xdpvm_engine engine;
 	bool replace;		/**< Take the place of a program; else that is -EBUSY. */
+	/**
+	 * Join the programs of objects that are attached there, if any: up to ten run in the
+	 * order and by the rules of libxdp's dispatcher (xdpvm_chain.h).
+	 */
+	bool append;
+	uint32_t priority;	/**< In a chain, lower ones earlier; 0: what the object says. */
 };
 
 /**
- * Load an unmodified XDP object and attach its program.
+ * Load an unmodified XDP object and attach its program, alone or in a chain.
  *
  * @param port_id
  *   A port of this driver.
@@ -136,7 +142,8 @@ struct rte_pmd_mlx4x_xdp_options {
  * @return
  *   The number (above 0) of the program, or a negative errno as
  *   rte_pmd_mlx4x_xdp_queue_set() and xdpvm_object_load(); -EBUSY when a program is
- *   attached there and replace is not set.
+ *   attached there and neither replace nor append is set; -ENOTSUP when append finds a
+ *   program of the application, -E2BIG when it finds ten.
  */
 int rte_pmd_mlx4x_xdp_load(uint16_t port_id, uint16_t queue_id, const char *path,
 	const struct rte_pmd_mlx4x_xdp_options *options);
@@ -145,7 +152,8 @@ int rte_pmd_mlx4x_xdp_load(uint16_t port_id, uint16_t queue_id, const char *path
  * Detach whatever program is attached.
  *
  * @param id
- *   Only if the program there has this number; 0: any.
+ *   Only if the program there has this number; of a program in a chain: only that one,
+ *   the others go on. 0: any.
  * @return
  *   0; -ENOENT when no (such) program is attached there; else as
  *   rte_pmd_mlx4x_xdp_queue_set().

@@ -394,6 +394,30 @@ mlx4x_xdp_attach(struct mlx4x_port *port, uint16_t queue, struct mlx4x_xdp_prog 
 	return ret;
 }
 
+int
+mlx4x_xdp_append(struct mlx4x_port *port, uint16_t queue, struct mlx4x_xdp_prog *prog)
+{
+	struct mlx4x_xdp_prog *joined = NULL;
+	const struct mlx4x_xdp_prog *old;
+	int ret;
+
+	mlx4x_xdp_lock();
+	mlx4x_lock(port->dev);
+	ret = check_queue(port, queue);
+	old = ret == 0 ? *place_of(port, queue) : NULL;
+	if (old != NULL)
+		ret = mlx4x_xdp_chain_add(port, old, prog, &joined);
+	if (ret == 0)
+		ret = attach_locked(port, queue, joined != NULL ? joined : prog, true);
+	if (ret != 0)
+		mlx4x_xdp_prog_free(joined);
+	if (ret != 0 || joined != NULL)
+		mlx4x_xdp_prog_free(prog);
+	mlx4x_unlock(port->dev);
+	mlx4x_xdp_unlock();
+	return ret;
+}
+
 /* -EBUSY (explained) if an attach would find a program that it may not replace. */
 int
 mlx4x_xdp_check_free(struct mlx4x_port *port, uint16_t queue, bool replace)
@@ -410,10 +434,11 @@ mlx4x_xdp_check_free(struct mlx4x_port *port, uint16_t queue, bool replace)
 	return ret;
 }
 
-/* id 0 detaches any program. */
+/* id 0 detaches any program; that of one in a chain takes it out. */
 int
 mlx4x_xdp_detach(struct mlx4x_port *port, uint16_t queue, uint32_t id)
 {
+	struct mlx4x_xdp_prog *rest = NULL;
 	const struct mlx4x_xdp_prog *old;
 	int ret;
 
@@ -421,11 +446,16 @@ mlx4x_xdp_detach(struct mlx4x_port *port, uint16_t queue, uint32_t id)
 	mlx4x_lock(port->dev);
 	ret = check_queue(port, queue);
 	old = ret == 0 ? *place_of(port, queue) : NULL;
-	if (id != 0 && old != NULL && old->id != id)
-		ret = mlx4x_xdp_refuse(port, ENOENT, "program %u is not attached there, but %s (%u)",
-			id, old->name, old->id);
+	if (id != 0 && old != NULL && old->id != id) {
+		ret = mlx4x_xdp_chain_remove(port, old, id, &rest);
+		if (ret == 0 && rest == NULL)
+			ret = mlx4x_xdp_refuse(port, ENOENT, "program %u is not attached there, but %s "
+				"(%u)", id, old->name, old->id);
+	}
 	if (ret == 0)
-		ret = attach_locked(port, queue, NULL, true);
+		ret = attach_locked(port, queue, rest, true);
+	if (ret != 0)
+		mlx4x_xdp_prog_free(rest);
 	mlx4x_unlock(port->dev);
 	mlx4x_xdp_unlock();
 	return ret;
@@ -437,7 +467,7 @@ fill_status(const struct mlx4x_xdp_prog *prog, struct rte_pmd_mlx4x_xdp_status *
 	status->id = prog->id;
 	status->native = prog->prog == NULL;
 	status->prog = prog->prog;
-	status->object = prog->object;
+	status->object = prog->nb_links != 0 ? prog->links[0]->object : NULL;
 	strlcpy(status->name, prog->name, sizeof(status->name));
 	if (prog->prog != NULL)
 		strlcpy(status->section, xdpvm_prog_section(prog->prog),

@@ -11,6 +11,7 @@
 
 #include <page_pool_cache.h>
 #include <xdpvm.h>
+#include <xdpvm_chain.h>
 
 #include "mlx4x.h"
 #include "rte_pmd_mlx4x.h"
@@ -24,16 +25,30 @@
  */
 #define MLX4X_XDP_BUDGET 64u
 
-/* A program. It belongs to one place: a port, or one of its queues. */
+/* An object that the driver loaded, and its program; a part of one program or more. */
+struct mlx4x_xdp_link {
+	uint32_t id;
+	uint32_t refcnt;		/* under the lock of the device */
+	struct xdpvm_object *object;
+	struct xdpvm_prog *prog;
+	struct xdpvm_run_config config;
+	enum xdpvm_verify verify;
+	char path[256];
+};
+
+/*
+ * A program. It belongs to one place: a port, or one of its queues. With several links it
+ * is a chain, in which prog is the first one.
+ */
 struct mlx4x_xdp_prog {
 	xdpvm_entry_fn entry;
 	void *opaque;			/* what the program finds in buff->opaque */
 	uint32_t id;
 	struct xdpvm_prog *prog;	/* NULL for a native hook */
-	struct xdpvm_object *object;	/* ours to close, or NULL */
-	enum xdpvm_verify verify;
+	struct xdpvm_chain *chain;	/* NULL for a single program */
+	unsigned int nb_links;		/* 0: it is the application's own */
+	struct mlx4x_xdp_link *links[XDPVM_CHAIN_MAX];	/* in the order in which they run */
 	char name[RTE_PMD_MLX4X_XDP_NAME_SIZE];
-	char path[256];			/* of the object, "" when it is not ours */
 };
 
 /* Why a redirect failed, as counters tell it. */
@@ -137,9 +152,18 @@ int mlx4x_xdp_prog_load(const struct mlx4x_port *port, const struct mlx4x_xdp_lo
 	struct mlx4x_xdp_prog **prog);
 int mlx4x_xdp_prog_wrap(const struct mlx4x_port *port,
 	const struct rte_pmd_mlx4x_xdp_prog *given, struct mlx4x_xdp_prog **prog);
+/* One program of several, which it has in common with others. */
+int mlx4x_xdp_prog_of_links(const struct mlx4x_port *port, struct mlx4x_xdp_link *const *links,
+	unsigned int nb, struct mlx4x_xdp_prog **prog);
 void mlx4x_xdp_prog_free(struct mlx4x_xdp_prog *prog);
 int mlx4x_xdp_verify_parse(const char *text, enum xdpvm_verify *verify);
 const char *mlx4x_xdp_verify_name(enum xdpvm_verify verify);
+
+/* xdp_chain.c: what a chain becomes by a program more or less */
+int mlx4x_xdp_chain_add(const struct mlx4x_port *port, const struct mlx4x_xdp_prog *old,
+	const struct mlx4x_xdp_prog *more, struct mlx4x_xdp_prog **joined);
+int mlx4x_xdp_chain_remove(const struct mlx4x_port *port, const struct mlx4x_xdp_prog *old,
+	uint32_t id, struct mlx4x_xdp_prog **rest);
 
 /* xdp.c; the lock of the device is held where nothing else is said */
 int mlx4x_xdp_init(struct mlx4x_port *port);
@@ -152,6 +176,8 @@ uint32_t mlx4x_xdp_mtu_max(const struct mlx4x_rxq *rxq);
 /* These take the lock; attach takes the program too, even when it fails. NULL detaches. */
 int mlx4x_xdp_attach(struct mlx4x_port *port, uint16_t queue, struct mlx4x_xdp_prog *prog,
 	bool replace);
+/* The same, behind or in front of what is attached there. */
+int mlx4x_xdp_append(struct mlx4x_port *port, uint16_t queue, struct mlx4x_xdp_prog *prog);
 int mlx4x_xdp_detach(struct mlx4x_port *port, uint16_t queue, uint32_t id);
 int mlx4x_xdp_status(struct mlx4x_port *port, uint16_t queue,
 	struct rte_pmd_mlx4x_xdp_status *status);

@@ -43,14 +43,17 @@ rte_pmd_mlx4x_xdp_load(uint16_t port_id, uint16_t queue_id, const char *path,
 		return ret;
 	if (options != NULL)
 		load.options = *options;
+	if (load.options.append && load.options.replace)
+		return mlx4x_xdp_refuse(port, EINVAL, "a program is appended or it replaces, not both");
 	/* Before the work of a load; attaching looks again. */
-	ret = mlx4x_xdp_check_free(port, queue_id, load.options.replace);
+	ret = mlx4x_xdp_check_free(port, queue_id, load.options.replace || load.options.append);
 	if (ret == 0)
 		ret = mlx4x_xdp_prog_load(port, &load, &prog);
 	if (ret != 0)
 		return ret;
 	id = prog->id;
-	ret = mlx4x_xdp_attach(port, queue_id, prog, load.options.replace);
+	ret = load.options.append ? mlx4x_xdp_append(port, queue_id, prog) :
+		mlx4x_xdp_attach(port, queue_id, prog, load.options.replace);
 	return ret != 0 ? ret : (int)id;
 }
 

@@ -76,15 +76,28 @@ interpret(struct xdpvm_buff *buff)
 	return xdpvm_run(buff->opaque, buff);
 }
 
-static struct mlx4x_xdp_prog *
-new_prog(const char *name)
+static uint64_t
+run_chain(struct xdpvm_buff *buff)
+{
+	return xdpvm_chain_run(buff->opaque, buff);
+}
+
+static uint32_t
+new_id(void)
 {
 	static uint32_t nb_progs;
+
+	return mlx4x_fetch_add_relaxed(&nb_progs, 1) + 1;
+}
+
+static struct mlx4x_xdp_prog *
+new_prog(const char *name, uint32_t id)
+{
 	struct mlx4x_xdp_prog *prog = calloc(1, sizeof(*prog));
 
 	if (prog == NULL)
 		return NULL;
-	prog->id = mlx4x_fetch_add_relaxed(&nb_progs, 1) + 1;
+	prog->id = id;
 	strlcpy(prog->name, name, sizeof(prog->name));
 	return prog;
 }
@@ -201,29 +214,106 @@ load_object(const struct mlx4x_port *port, const struct mlx4x_xdp_load *load,
 		reason[0] != '\0' ? reason : strerror(-ret));
 }
 
+static void
+put_link(struct mlx4x_xdp_link *link)
+{
+	if (--link->refcnt != 0)
+		return;
+	xdpvm_object_close(link->object);
+	free(link);
+}
+
+/* libxdp's order and rules, which the chain has from what the links say. */
+static int
+use_chain(const struct mlx4x_port *port, struct mlx4x_xdp_prog *prog)
+{
+	struct xdpvm_chain_link links[XDPVM_CHAIN_MAX];
+	struct mlx4x_xdp_link *given[XDPVM_CHAIN_MAX];
+	unsigned int i, j;
+	int ret;
+
+	for (i = 0; i < prog->nb_links; i++) {
+		given[i] = prog->links[i];
+		links[i] = (struct xdpvm_chain_link){ given[i]->prog, &given[i]->config };
+	}
+	ret = xdpvm_chain_create(links, prog->nb_links, &prog->chain);
+	if (ret != 0)
+		return mlx4x_xdp_refuse(port, -ret, "cannot make a chain of %u programs: %s",
+			prog->nb_links, strerror(-ret));
+	for (i = 0; i < prog->nb_links; i++) {
+		for (j = 0; given[j]->prog != xdpvm_chain_prog(prog->chain, i); j++)
+			;
+		prog->links[i] = given[j];
+	}
+	prog->prog = prog->links[0]->prog;
+	prog->entry = run_chain;
+	prog->opaque = prog->chain;
+	return 0;
+}
+
+int
+mlx4x_xdp_prog_of_links(const struct mlx4x_port *port, struct mlx4x_xdp_link *const *links,
+	unsigned int nb, struct mlx4x_xdp_prog **prog)
+{
+	struct mlx4x_xdp_prog *made = nb == 1 ?
+		new_prog(xdpvm_prog_name(links[0]->prog), links[0]->id) :
+		new_prog("xdp_dispatcher", new_id());
+	int ret = 0;
+
+	if (made == NULL)
+		return mlx4x_xdp_refuse(port, ENOMEM, "no memory for program %s",
+			xdpvm_prog_name(links[0]->prog));
+	for (; made->nb_links < nb; made->nb_links++) {
+		made->links[made->nb_links] = links[made->nb_links];
+		links[made->nb_links]->refcnt++;
+	}
+	if (nb == 1)
+		use_xdpvm(made, links[0]->prog);
+	else
+		ret = use_chain(port, made);
+	if (ret != 0)
+		mlx4x_xdp_prog_free(made);
+	else
+		*prog = made;
+	return ret;
+}
+
+/* What the object says of its place in a chain, unless the caller does. */
+static int
+read_config(const struct mlx4x_port *port, const struct mlx4x_xdp_load *load,
+	struct mlx4x_xdp_link *link)
+{
+	if (xdpvm_prog_run_config(link->prog, &link->config) != 0)
+		return mlx4x_xdp_refuse(port, EINVAL, "cannot load %s: its section .xdp_run_config has "
+			"something else than priority and actions", load->path);
+	if (load->options.priority != 0)
+		link->config.priority = load->options.priority;
+	return 0;
+}
+
 /* A program out of an object file. */
 int
 mlx4x_xdp_prog_load(const struct mlx4x_port *port, const struct mlx4x_xdp_load *load,
 	struct mlx4x_xdp_prog **prog)
 {
-	struct xdpvm_object *object;
-	struct xdpvm_prog *found;
-	int ret = load_object(port, load, &object);
+	struct mlx4x_xdp_link *link = calloc(1, sizeof(*link));
+	int ret = link != NULL ? load_object(port, load, &link->object) :
+		mlx4x_xdp_refuse(port, ENOMEM, "no memory for the program of %s", load->path);
 
-	if (ret != 0)
+	if (ret != 0) {
+		free(link);
 		return ret;
-	found = only_prog(port, load, object);
-	*prog = found == NULL ? NULL : new_prog(xdpvm_prog_name(found));
-	if (*prog == NULL) {
-		xdpvm_object_close(object);
-		return found == NULL ? -ENOENT : mlx4x_xdp_refuse(port, ENOMEM,
-			"no memory for the program of %s", load->path);
 	}
-	(*prog)->object = object;
-	(*prog)->verify = xdpvm_object_verify(object);
-	strlcpy((*prog)->path, load->path, sizeof((*prog)->path));
-	use_xdpvm(*prog, found);
-	return 0;
+	link->refcnt = 1;
+	link->id = new_id();
+	link->verify = xdpvm_object_verify(link->object);
+	strlcpy(link->path, load->path, sizeof(link->path));
+	link->prog = only_prog(port, load, link->object);
+	ret = link->prog != NULL ? read_config(port, load, link) : -ENOENT;
+	if (ret == 0)
+		ret = mlx4x_xdp_prog_of_links(port, &link, 1, prog);
+	put_link(link);
+	return ret;
 }
 
 /* A program that the application brings. */
@@ -238,7 +328,7 @@ mlx4x_xdp_prog_wrap(const struct mlx4x_port *port, const struct rte_pmd_mlx4x_xd
 			"this one is %s", given->hook == NULL ? "neither" : "both");
 	if (name == NULL)
 		name = given->prog != NULL ? xdpvm_prog_name(given->prog) : "hook";
-	*prog = new_prog(name);
+	*prog = new_prog(name, new_id());
 	if (*prog == NULL)
 		return mlx4x_xdp_refuse(port, ENOMEM, "no memory for program %s", name);
 	if (given->prog != NULL)
@@ -254,8 +344,12 @@ mlx4x_xdp_prog_wrap(const struct mlx4x_port *port, const struct rte_pmd_mlx4x_xd
 void
 mlx4x_xdp_prog_free(struct mlx4x_xdp_prog *prog)
 {
+	unsigned int i;
+
 	if (prog == NULL)
 		return;
-	xdpvm_object_close(prog->object);
+	xdpvm_chain_free(prog->chain);
+	for (i = 0; i < prog->nb_links; i++)
+		put_link(prog->links[i]);
 	free(prog);
 }

@@ -32,7 +32,9 @@
 	X(VALUE, "value") \
 	X(FLAGS, "flags") \
 	X(TARGET, "target") \
-	X(NAME, "name")
+	X(NAME, "name") \
+	X(APPEND, "append") \
+	X(PRIO, "prio")
 
 #define MLX4X_TEL_KEY_NUMBER(number, name) MLX4X_TEL_##number,
 enum mlx4x_tel_key {

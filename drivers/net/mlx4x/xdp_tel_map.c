@@ -38,31 +38,48 @@ is_per_cpu(const struct map_access *access)
 		access->info.type == BPF_MAP_TYPE_LRU_PERCPU_HASH;
 }
 
-static struct xdpvm_object *
-object_of(const struct mlx4x_tel_request *request)
+/* The program whose objects are ours to look into; NULL: refused. */
+static const struct mlx4x_xdp_prog *
+loaded_prog(const struct mlx4x_tel_request *request)
 {
-	struct mlx4x_xdp_prog *prog = mlx4x_tel_prog(request);
+	const struct mlx4x_xdp_prog *prog = mlx4x_tel_prog(request);
 
-	if (prog == NULL)
-		return NULL;
-	if (prog->object == NULL)
-		mlx4x_xdp_refuse(request->port, ENOTSUP, "program %s is the application's own; so "
-			"are its maps, if any", prog->name);
-	return prog->object;
+	if (prog == NULL || prog->nb_links != 0)
+		return prog;
+	mlx4x_xdp_refuse(request->port, ENOTSUP, "program %s is the application's own; so are its "
+		"maps, if any", prog->name);
+	return NULL;
+}
+
+/* A map by its name, the first of a chain; or by the name of its program, a colon and its own. */
+static void
+find_map(struct map_access *access, const struct mlx4x_xdp_prog *prog, const char *name)
+{
+	const char *colon = strchr(name, ':'), *map = colon != NULL ? colon + 1 : name;
+	size_t len = colon != NULL ? (size_t)(colon - name) : 0;
+	unsigned int i;
+
+	for (i = 0; i < prog->nb_links && access->map == NULL; i++) {
+		const char *prog_name = xdpvm_prog_name(prog->links[i]->prog);
+
+		if (colon != NULL && (strlen(prog_name) != len || strncmp(prog_name, name, len) != 0))
+			continue;
+		access->object = prog->links[i]->object;
+		access->map = xdpvm_map_find(access->object, map);
+	}
 }
 
 static int
 open_map(struct map_access *access, const struct mlx4x_tel_request *request)
 {
-	struct xdpvm_object *object = object_of(request);
+	const struct mlx4x_xdp_prog *prog = loaded_prog(request);
 	const char *name = request->value[MLX4X_TEL_MAP];
 
 	memset(access, 0, sizeof(*access));
 	access->request = request;
-	access->object = object;
-	if (object == NULL)
+	if (prog == NULL)
 		return -ENOENT;
-	access->map = xdpvm_map_find(object, name);
+	find_map(access, prog, name);
 	if (access->map == NULL)
 		return mlx4x_xdp_refuse(request->port, ENOENT, "there is no map %s", name);
 	xdpvm_map_info(access->map, &access->info);
@@ -422,11 +439,12 @@ dump(const struct mlx4x_tel_request *request, struct rte_tel_data *dict)
 }
 
 static void
-add_map(struct rte_tel_data *dict, const struct xdpvm_map *map)
+add_map(struct rte_tel_data *dict, const struct mlx4x_xdp_link *link, const struct xdpvm_map *map)
 {
 	struct xdpvm_map_info info;
 
 	xdpvm_map_info(map, &info);
+	rte_tel_data_add_dict_string(dict, "func", xdpvm_prog_name(link->prog));
 	rte_tel_data_add_dict_string(dict, "name", info.name);
 	rte_tel_data_add_dict_int(dict, "type", info.type);
 	rte_tel_data_add_dict_uint(dict, "key_size", info.key_size);
@@ -435,27 +453,37 @@ add_map(struct rte_tel_data *dict, const struct xdpvm_map *map)
 	rte_tel_data_add_dict_uint(dict, "flags", info.flags);
 }
 
-static int
-list(const struct mlx4x_tel_request *request, struct rte_tel_data *dict)
+/* The maps of one object, behind nb others. */
+static unsigned int
+list_maps(struct rte_tel_data *dict, const struct mlx4x_xdp_link *link, unsigned int nb)
 {
 	struct xdpvm_map *map = NULL;
-	struct xdpvm_object *object;
-	unsigned int nb = 0;
 
-	mlx4x_lock(request->port->dev);
-	object = object_of(request);
-	while (object != NULL && (map = xdpvm_map_next(object, map)) != NULL) {
+	while ((map = xdpvm_map_next(link->object, map)) != NULL) {
 		struct rte_tel_data *inner;
 		char name[16];
 
 		snprintf(name, sizeof(name), "map_%u", nb++);
 		inner = mlx4x_tel_add_dict(dict, name);
 		if (inner != NULL)
-			add_map(inner, map);
+			add_map(inner, link, map);
 	}
+	return nb;
+}
+
+static int
+list(const struct mlx4x_tel_request *request, struct rte_tel_data *dict)
+{
+	const struct mlx4x_xdp_prog *prog;
+	unsigned int nb = 0, i;
+
+	mlx4x_lock(request->port->dev);
+	prog = loaded_prog(request);
+	for (i = 0; prog != NULL && i < prog->nb_links; i++)
+		nb = list_maps(dict, prog->links[i], nb);
 	mlx4x_unlock(request->port->dev);
 	rte_tel_data_add_dict_int(dict, "maps", nb);
-	return object != NULL ? 0 : -ENOENT;
+	return prog != NULL ? 0 : -ENOENT;
 }
 
 #define BIT MLX4X_TEL_BIT

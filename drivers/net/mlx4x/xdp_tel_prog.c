@@ -17,6 +17,57 @@
 /* Events in one answer. */
 #define TRACE_PAGE 32u
 
+/* The actions after which the next program runs. */
+static void
+add_actions(struct rte_tel_data *dict, uint32_t actions)
+{
+	static const char *const names[] = {
+		[XDP_ABORTED] = "XDP_ABORTED", [XDP_DROP] = "XDP_DROP", [XDP_PASS] = "XDP_PASS",
+		[XDP_TX] = "XDP_TX", [XDP_REDIRECT] = "XDP_REDIRECT",
+	};
+	char text[RTE_TEL_MAX_STRING_LEN] = "";
+	size_t used = 0;
+	unsigned int i;
+
+	for (i = 0; i < RTE_DIM(names); i++) {
+		if (actions & 1u << i)
+			used += snprintf(text + used, sizeof(text) - used, "%s%s",
+				used != 0 ? "," : "", names[i]);
+	}
+	rte_tel_data_add_dict_string(dict, "actions", text);
+}
+
+static void
+add_link(struct rte_tel_data *dict, const struct mlx4x_xdp_link *link)
+{
+	uint8_t tag[XDPVM_TAG_SIZE];
+
+	xdpvm_prog_tag(link->prog, tag);
+	rte_tel_data_add_dict_u64(dict, "id", link->id);
+	rte_tel_data_add_dict_string(dict, "name", xdpvm_prog_name(link->prog));
+	rte_tel_data_add_dict_u64(dict, "prio", link->config.priority);
+	add_actions(dict, link->config.chain_call_actions);
+	mlx4x_tel_add_hex(dict, "tag", tag, sizeof(tag));
+	rte_tel_data_add_dict_string(dict, "verify", mlx4x_xdp_verify_name(link->verify));
+	mlx4x_tel_add_text(dict, "path", link->path);
+}
+
+/* In place of what a single program has to say. */
+static void
+add_chain(struct rte_tel_data *dict, const struct mlx4x_xdp_prog *prog)
+{
+	struct rte_tel_data *inner;
+	unsigned int i;
+	char name[24];
+
+	for (i = 0; i < prog->nb_links; i++) {
+		snprintf(name, sizeof(name), "chain_%u", i);
+		inner = mlx4x_tel_add_dict(dict, name);
+		if (inner != NULL)
+			add_link(inner, prog->links[i]);
+	}
+}
+
 static void
 add_program(struct rte_tel_data *dict, const struct mlx4x_xdp_prog *prog, uint16_t queue)
 {
@@ -30,15 +81,19 @@ add_program(struct rte_tel_data *dict, const struct mlx4x_xdp_prog *prog, uint16
 	rte_tel_data_add_dict_string(dict, "kind", prog->prog != NULL ? "object" : "hook");
 	if (prog->prog == NULL)
 		return;
+	if (prog->chain != NULL) {
+		add_chain(dict, prog);
+		return;
+	}
 	xdpvm_prog_tag(prog->prog, tag);
 	mlx4x_tel_add_hex(dict, "tag", tag, sizeof(tag));
 	rte_tel_data_add_dict_string(dict, "section", xdpvm_prog_section(prog->prog));
 	rte_tel_data_add_dict_string(dict, "engine",
 		xdpvm_prog_entry(prog->prog) != NULL ? "jit" : "interpreter");
-	if (prog->object == NULL)
+	if (prog->nb_links == 0)
 		return;
-	rte_tel_data_add_dict_string(dict, "verify", mlx4x_xdp_verify_name(prog->verify));
-	mlx4x_tel_add_text(dict, "path", prog->path);
+	rte_tel_data_add_dict_string(dict, "verify", mlx4x_xdp_verify_name(prog->links[0]->verify));
+	mlx4x_tel_add_text(dict, "path", prog->links[0]->path);
 }
 
 static int
@@ -50,10 +105,16 @@ load(const struct mlx4x_tel_request *request, struct rte_tel_data *dict)
 		.pin_dir = request->value[MLX4X_TEL_PIN],
 	};
 	const char *verify = request->value[MLX4X_TEL_VERIFY];
-	uint64_t replace;
+	uint64_t replace, append = 0, priority = 0;
 	int ret = mlx4x_tel_number(request, MLX4X_TEL_REPLACE, 0, 1, &replace);
 
+	if (ret == 0)
+		ret = mlx4x_tel_number(request, MLX4X_TEL_APPEND, 0, 1, &append);
+	if (ret == 0)
+		ret = mlx4x_tel_number(request, MLX4X_TEL_PRIO, 0, INT32_MAX, &priority);
 	options.replace = replace;
+	options.append = append;
+	options.priority = priority;
 	if (ret == 0 && verify != NULL && mlx4x_xdp_verify_parse(verify, &options.verify) != 0)
 		ret = mlx4x_xdp_refuse(NULL, EINVAL, "verify=%s: one of auto, kernel, internal, "
 			"cached, none", verify);
@@ -260,8 +321,9 @@ trace(const struct mlx4x_tel_request *request, struct rte_tel_data *dict)
 
 static const struct mlx4x_tel_command commands[] = {
 	{ "/mlx4x/xdp/load", "port=N,path=FILE[,queue=N][,sec=NAME][,func=NAME][,verify=MODE]"
-		"[,pin=DIR][,replace=1]", BIT(PORT) | BIT(PATH), BIT(QUEUE) | BIT(SEC) |
-		BIT(FUNC) | BIT(VERIFY) | BIT(PIN) | BIT(REPLACE), load },
+		"[,pin=DIR][,replace=1|append=1][,prio=N]", BIT(PORT) | BIT(PATH), BIT(QUEUE) |
+		BIT(SEC) | BIT(FUNC) | BIT(VERIFY) | BIT(PIN) | BIT(REPLACE) | BIT(APPEND) |
+		BIT(PRIO), load },
 	{ "/mlx4x/xdp/unload", "port=N[,queue=N][,id=N]", BIT(PORT), BIT(QUEUE) | BIT(ID),
 		unload },
 	{ "/mlx4x/xdp/status", "[port=N]", 0, BIT(PORT), status },
