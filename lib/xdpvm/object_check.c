@@ -9,17 +9,17 @@
 #include "object_check.h"
 
 #define GLOBALS_MAX (64u << 20)	/* bytes of a section that the file does not hold (.bss) */
-#define NAME_MAX_BYTES 128	/* Linux: KSYM_NAME_LEN, before 6.1 */
+#define NAME_BYTES 512	/* Linux: KSYM_NAME_LEN */
 
 bool
 xdpvm_is_identifier(const char *name)
 {
-	size_t n = strnlen(name, NAME_MAX_BYTES);
+	size_t n = strnlen(name, NAME_BYTES);
 
-	if (n == 0 || n == NAME_MAX_BYTES || isdigit((unsigned char)name[0]))
+	if (n == 0 || n == NAME_BYTES || isdigit((unsigned char)name[0]))
 		return false;
 	for (size_t i = 0; i < n; i++)
-		if (!isalnum((unsigned char)name[i]) && name[i] != '_' && name[i] != '.')
+		if (!isalnum((unsigned char)name[i]) && strchr("_.$", name[i]) == NULL)
 			return false;
 	return true;
 }

@@ -63,7 +63,10 @@ int xdpvm_btf_check_vars(const struct xdpvm_object *object, const struct xdpvm_e
 int xdpvm_btf_ext_check(const struct xdpvm_object *object, const struct xdpvm_elf *elf,
 			const struct xdpvm_btf_view *btf);
 
-/* What names of functions, variables and maps consist of in Linux (btf.c: btf_name_valid). */
+/*
+ * What names of functions, variables and maps consist of in Linux (btf.c: btf_name_valid), and the
+ * sign that compilers of other languages put into symbols ($). They become names of files.
+ */
 bool xdpvm_is_identifier(const char *name);
 
 #endif /* XDPVM_OBJECT_CHECK_H */

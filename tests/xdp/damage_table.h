@@ -194,6 +194,13 @@ static const struct damage damages[] = {
 	       "others"),
 	DAMAGE(btf.variable.type.type, SECTION,
 	       "section .BTF: type 9: it is of no type that exists"),
+	DAMAGE_TWO(btf.map_type.pointer.info, BTF_KIND_CONST << 24, btf.map_type.pointer.type, TYPE,
+		   "section .BTF: type 3: it is inside itself, or more than 32 types deep in "
+		   "others"),
+	DAMAGE(btf.definition.members[0].type, N_TYPES,
+	       "section .BTF: type 8: a member is of no type that exists"),
+	DAMAGE(btf.variable.type.type, N_TYPES,
+	       "section .BTF: type 9: it is of no type that exists"),
 	DAMAGE(btf.variable.var.linkage, 3,
 	       "section .BTF: type 9: its linkage is unknown"),
 	DAMAGE(btf.variable.type.name_off, 0,
