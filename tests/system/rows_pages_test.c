@@ -363,6 +363,27 @@ test_row33_maps_per_packet(void)
 }
 
 static int
+new_keys_body(void)
+{
+	CHECK(self_start(&(struct rte_eth_conf){ 0 }) == 0);
+	CHECK(pass_frames(10) == 10);
+	rte_eth_tx_done_cleanup(PORT, 0, 0);
+	CHECK(rte_eth_dev_rx_queue_stop(PORT, 0) == 0);
+	CHECK(page_pool_trim(pool, 512) == 512);
+	CHECK(page_pool_untrim(pool, 512) == 512);
+	CHECK(rte_eth_dev_rx_queue_start(PORT, 0) == 0);
+	CHECK(pass_frames(300) == 300);
+	return 0;
+}
+
+/* Memory that was unmapped and is back has another key, which a queue must not keep. */
+static int
+test_new_keys(void)
+{
+	return with_pool(pages("new keys", 512, 2176, 0, 1 << 20), new_keys_body);
+}
+
+static int
 row54_body(void)
 {
 	struct rte_eth_conf conf = { .rxmode.mtu = 9000 };
@@ -617,6 +638,7 @@ main(int argc, char **argv)
 		{ "row23_no_counting", test_row23_no_counting },
 		{ "row29_ordinary_free", test_row29_ordinary_free },
 		{ "row33_maps_per_packet", test_row33_maps_per_packet },
+		{ "new_keys", test_new_keys },
 		{ "row54_three_jumbo", test_row54_three_jumbo },
 		{ "row56_maps_per_buffer", test_row56_maps_per_buffer },
 		{ "row71_places", test_row71_places },
