@@ -6,23 +6,34 @@
 
 #include <stdlib.h>
 
-static uint64_t calls;
+#if defined(__SANITIZE_ADDRESS__)
+#define HAS_ADDRESS_SANITIZER
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HAS_ADDRESS_SANITIZER
+#endif
+#endif
+
+static __thread uint64_t calls;
 
 static void
 count(void)
 {
-	__atomic_fetch_add(&calls, 1, __ATOMIC_RELAXED);
+	calls++;
 }
 
 uint64_t
 malloc_count(void)
 {
-	return __atomic_load_n(&calls, __ATOMIC_RELAXED);
+	return calls;
 }
 
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef HAS_ADDRESS_SANITIZER
 
-#include <sanitizer/allocator_interface.h>
+/* sanitizer/allocator_interface.h of LLVM; gcc has the function, not the header. */
+int __sanitizer_install_malloc_and_free_hooks(
+	void (*on_malloc)(const volatile void *memory, size_t size),
+	void (*on_free)(const volatile void *memory));
 
 static void
 on_malloc(const volatile void *memory, size_t size)

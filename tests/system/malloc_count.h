@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* Calls of malloc(), calloc() and realloc() so far, in the whole process. */
+/* Calls of malloc(), calloc() and realloc() by this thread so far. */
 uint64_t malloc_count(void);
 
 #endif /* TESTS_SYSTEM_MALLOC_COUNT_H */

@@ -276,9 +276,11 @@ def test_rates(bed):
     lines = [json.loads(line) for line in
              app.ctl("-j", "stats", "0", "-i", "1", "-c", "2").splitlines()]
     check_equal(len(lines), 2, "lines")
-    # A burst of 64 adds to one counter after the other, while they are read.
-    check(all(line["drop/s"] > 0 and abs(line["drop/s"] - line["rx/s"]) <= 2 * 64
-              for line in lines), f"everything is dropped: {lines}")
+    # A burst of 64 adds to one counter after the other, while they are read; on a loaded machine
+    # a second may go by without one.
+    check(any(line["drop/s"] > 0 for line in lines) and
+          all(abs(line["drop/s"] - line["rx/s"]) <= 2 * 64 for line in lines),
+          f"everything is dropped: {lines}")
     check("drop/s" in app.ctl("stats", "-i", "1", "-c", "1"), "text has the same columns")
     app.quit()
 

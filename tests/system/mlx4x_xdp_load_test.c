@@ -53,9 +53,8 @@ struct costs {
 static struct costs
 costs_now(void)
 {
-	struct page_pool_stats stats = { 0 };
+	struct page_pool_stats stats = pool_stats(pool);
 
-	page_pool_stats_get(pool, &stats);
 	return (struct costs){ stats.taken, stats.dma_map_calls + stats.dma_unmap_calls,
 		card_counter("registrations"), card_counter("registered_bytes") };
 }

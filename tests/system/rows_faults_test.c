@@ -23,15 +23,6 @@
 #define JUMBO_ROOM 9344
 #define JUMBO_FRAME 9014u
 
-static struct page_pool_stats
-stats_of(const struct rte_mempool *mp)
-{
-	struct page_pool_stats stats = { 0 };
-
-	page_pool_stats_get(mp, &stats);
-	return stats;
-}
-
 static void
 arm(enum page_pool_fault_site site, uint32_t percent, uint32_t times)
 {
@@ -49,15 +40,6 @@ packed(const char *name, unsigned int n, uint16_t room)
 {
 	return rte_pktmbuf_pool_create_by_ops(name, n, 0, 0, room, SOCKET_ID_ANY,
 		PAGE_POOL_OPS_PACKED);
-}
-
-/* From now on the driver maps every pool as it comes. */
-static int
-activate(void)
-{
-	CHECK(self_start(&(struct rte_eth_conf){ 0 }) == 0);
-	CHECK(rte_eth_dev_stop(PORT) == 0);
-	return 0;
 }
 
 /* Whether posted segments are nb, and all different. */
@@ -319,9 +301,9 @@ test_row60_smaller_blocks(void)
 		mp = packed("small blocks", 300, JUMBO_ROOM);
 		disarm(PAGE_POOL_FAULT_BLOCK);
 		CHECK(mp != NULL);
-		CHECK(stats_of(mp).cache_alloc_err > 0);
+		CHECK(pool_stats(mp).cache_alloc_err > 0);
 		if (percents[i] == 100)
-			CHECK(stats_of(mp).inflight_bytes == 300 * 16384);
+			CHECK(pool_stats(mp).inflight_bytes == 300 * 16384);
 		CHECK(with_pool(mp, jumbo_traffic) == 0);
 	}
 	return 0;
@@ -331,7 +313,7 @@ test_row60_smaller_blocks(void)
 static bool
 failures_are(const struct rte_mempool *mp, uint64_t blocks, uint64_t gets, uint64_t maps)
 {
-	struct page_pool_stats stats = stats_of(mp);
+	struct page_pool_stats stats = pool_stats(mp);
 
 	return stats.cache_alloc_err == blocks && stats.rq_alloc_err == gets &&
 		stats.dma_map_error == maps;
@@ -394,7 +376,7 @@ test_row59_counters_of_failures(void)
 	struct rte_mempool *mp, *usual = pool;
 	int result;
 
-	CHECK(activate() == 0);
+	CHECK(activate_driver() == 0);
 	arm(PAGE_POOL_FAULT_BLOCK, 100, UINT32_MAX);
 	mp = packed("blocks", 300, JUMBO_ROOM);
 	disarm(PAGE_POOL_FAULT_BLOCK);
@@ -422,11 +404,11 @@ test_row61_roll_back(void)
 	CHECK(pass_frames(100) == 100);
 	made = card_counter("registrations");
 	bytes = card_counter("registered_bytes");
-	before = stats_of(pool);
+	before = pool_stats(pool);
 	arm(PAGE_POOL_FAULT_METADATA, 100, 1);
 	mp = rte_pktmbuf_pool_create("no records", 1000, 0, 0, 2176, SOCKET_ID_ANY);
 	CHECK(mp == NULL && rte_errno == ENOMEM);
-	after = stats_of(pool);
+	after = pool_stats(pool);
 	CHECK(memcmp(&before, &after, sizeof(before)) == 0);
 	CHECK(card_counter("registrations") == made && card_counter("registered_bytes") == bytes);
 	CHECK(pass_frames(100) == 100);

@@ -24,15 +24,6 @@
 #define PAGE PAGE_POOL_PAGE_SIZE
 #define CACHE 128
 
-static struct page_pool_stats
-stats_of(const struct rte_mempool *mp)
-{
-	struct page_pool_stats stats = { 0 };
-
-	page_pool_stats_get(mp, &stats);
-	return stats;
-}
-
 static uint64_t verdict;
 
 static uint64_t
@@ -148,9 +139,9 @@ test_row2_recycle_cache(void)
 		vcx3_step(4);
 	}
 	CHECK(card_counter("registrations") == made && card_counter("deregistrations") == undone);
-	in_use = stats_of(pool).in_use;
+	in_use = pool_stats(pool).in_use;
 	CHECK(rte_pmd_mlx4x_xdp_set(PORT, NULL) == 0);
-	CHECK(in_use - stats_of(pool).in_use == CACHE - 10);
+	CHECK(in_use - pool_stats(pool).in_use == CACHE - 10);
 	return 0;
 }
 
@@ -301,7 +292,7 @@ hold_of_pages(void)
 	CHECK(port_xstat(PORT, "rx_mbuf_allocation_errors") == 0);
 	CHECK(card_counter("rx_drop_no_wqe") == 0);
 	CHECK(rte_pmd_mlx4x_xdp_set(PORT, NULL) == 0);
-	CHECK(stats_of(pool).in_use == ROW21_HELD + RING);
+	CHECK(pool_stats(pool).in_use == ROW21_HELD + RING);
 	CHECK(pinned_blocks(held, ROW21_HELD, PAGE) == ROW21_HELD);
 	printf("%d of %d frames held: %lu bytes pinned\n", ROW21_HELD, ROW21_FRAMES,
 		(unsigned long)ROW21_HELD * PAGE);
@@ -365,12 +356,12 @@ static long peak_mapped;
 static int
 jumbo_memory(void)
 {
-	uint64_t bytes = stats_of(pool).inflight_bytes;
+	uint64_t bytes = pool_stats(pool).inflight_bytes;
 	struct page_pool_layout layout;
 
 	CHECK(bytes == (uint64_t)ROW55_BLOCKS * BLOCK);	/* 341.3 MiB */
 	CHECK(start_jumbo_queues() == 0);
-	CHECK(vcx3_posted(NULL, 0) == ROW55_BUFFERS && stats_of(pool).in_ring == 0);
+	CHECK(vcx3_posted(NULL, 0) == ROW55_BUFFERS && pool_stats(pool).in_ring == 0);
 	peak_mapped = card_counter("registered_bytes");
 	printf("%u buffers: %" PRIu64 " bytes\n", ROW55_BUFFERS, bytes);
 	/* A block for each, as the kernel had it: half as much more. */
@@ -385,9 +376,7 @@ test_row55_jumbo_memory(void)
 {
 	long before, mapped;
 
-	CHECK(start_with(XDP_PASS) == 0);
-	CHECK(rte_pmd_mlx4x_xdp_set(PORT, NULL) == 0);
-	CHECK(rte_eth_dev_stop(PORT) == 0);
+	CHECK(activate_driver() == 0);
 	before = card_counter("registered_bytes");
 	CHECK(with_pool(rte_pktmbuf_pool_create_by_ops("jumbo", ROW55_BUFFERS, 0, 0, 9344,
 		SOCKET_ID_ANY, PAGE_POOL_OPS_PACKED), jumbo_memory) == 0);

@@ -57,24 +57,6 @@ same_maps(struct maps a, struct maps b)
 	return a.made == b.made && a.undone == b.undone && a.bytes == b.bytes;
 }
 
-static struct page_pool_stats
-stats_of(const struct rte_mempool *mp)
-{
-	struct page_pool_stats stats = { 0 };
-
-	page_pool_stats_get(mp, &stats);
-	return stats;
-}
-
-/* From now on the driver maps every pool as it comes. */
-static int
-activate(void)
-{
-	CHECK(self_start(&(struct rte_eth_conf){ 0 }) == 0);
-	CHECK(rte_eth_dev_stop(PORT) == 0);
-	return 0;
-}
-
 static struct rte_mempool *
 pages(const char *name, unsigned int n, uint16_t room, uint32_t block_size, uint32_t map_unit)
 {
@@ -198,7 +180,7 @@ test_row17_two_per_page(void)
 	struct rte_mempool *one, *two;
 	long begin, whole, half;
 
-	CHECK(activate() == 0);
+	CHECK(activate_driver() == 0);
 	begin = card_counter("registered_bytes");
 	one = pages("one", ROW17_BUFFERS, 1856, 0, 0);
 	whole = card_counter("registered_bytes") - begin;
@@ -302,7 +284,7 @@ test_row29_ordinary_free(void)
 	CHECK(self_start(&(struct rte_eth_conf){ 0 }) == 0);
 	CHECK(rte_pmd_mlx4x_xdp_set(PORT, &pass_prog) == 0);
 	maps = maps_now();
-	before = stats_of(pool);
+	before = pool_stats(pool);
 	for (i = 0; i < 10000; i++) {
 		CHECK(send_frame(new_frame(i)));
 		if (i % 20 != 19)
@@ -315,7 +297,7 @@ test_row29_ordinary_free(void)
 	}
 	rte_eth_tx_done_cleanup(PORT, 0, 0);
 	CHECK(rte_pmd_mlx4x_xdp_set(PORT, NULL) == 0);
-	after = stats_of(pool);
+	after = pool_stats(pool);
 	CHECK(got == 10000 && same_maps(maps, maps_now()));
 	/* Each frame went out of one page and came into another, and both came back. */
 	CHECK(after.recycle_ring - before.recycle_ring >= 20000);
@@ -352,7 +334,7 @@ test_row33_maps_per_packet(void)
 	struct rte_mempool *mp;
 	struct maps before;
 
-	CHECK(activate() == 0);
+	CHECK(activate_driver() == 0);
 	before = maps_now();
 	mp = pages("page maps", 512, 2176, 0, PAGE);
 	CHECK(maps_now().made == before.made + 512);
@@ -411,7 +393,7 @@ test_row54_three_jumbo(void)
 
 	CHECK(mp != NULL && page_pool_geometry_get(mp, &geometry) == 0);
 	CHECK(geometry.layout.objs_per_block == 3 && geometry.layout.stride == 10880);
-	CHECK(stats_of(mp).inflight_bytes == 100 * BLOCK);
+	CHECK(pool_stats(mp).inflight_bytes == 100 * BLOCK);
 	return with_pool(mp, row54_body);
 }
 
@@ -429,7 +411,7 @@ test_row56_maps_per_buffer(void)
 	};
 	unsigned int i;
 
-	CHECK(activate() == 0);
+	CHECK(activate_driver() == 0);
 	for (i = 0; i < RTE_DIM(kinds); i++) {
 		struct maps before = maps_now();
 		struct rte_mempool *mp = pages("blocks", kinds[i].nb_buffers, kinds[i].room, BLOCK,
@@ -499,7 +481,7 @@ work_at_random(void)
 static int
 count_places(void)
 {
-	struct page_pool_stats stats = stats_of(pool);
+	struct page_pool_stats stats = pool_stats(pool);
 	size_t posted = vcx3_posted(NULL, 0);
 
 	CHECK(stats.hold - stats.release == stats.inflight);
@@ -565,7 +547,7 @@ hold_and_close(struct rte_mbuf **held, unsigned int nb)
 	CHECK(rte_eth_dev_close(PORT) == 0);
 	CHECK(maps_now().bytes == 0 && card_counter("live_mpts") == 0);
 	CHECK(maps_now().made == maps_now().undone);
-	CHECK(stats_of(pool).dma_mapped_bytes == 0);
+	CHECK(pool_stats(pool).dma_mapped_bytes == 0);
 	for (i = 0; i < nb; i++)
 		CHECK(is_long_frame(held[i], i, 1000));
 	return 0;

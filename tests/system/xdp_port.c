@@ -15,15 +15,31 @@ xdp_port_init(int argc, char **argv)
 {
 	const char *percent = getenv("BLOCK_FAULTS");
 	struct page_pool_fault fault = { percent != NULL ? atoi(percent) : 0, 1, UINT32_MAX };
-	struct page_pool_stats stats;
 	int used;
 
 	page_pool_fault_set(PAGE_POOL_FAULT_BLOCK, &fault);
 	used = self_init(argc, argv);
 	page_pool_fault_set(PAGE_POOL_FAULT_BLOCK, &(struct page_pool_fault){ 0 });
-	if (used >= 0 && percent != NULL && page_pool_stats_get(pool, &stats) == 0)
-		printf("%" PRIu64 " blocks were smaller\n", stats.cache_alloc_err);
+	if (used >= 0 && percent != NULL)
+		printf("%" PRIu64 " blocks were smaller\n", pool_stats(pool).cache_alloc_err);
 	return used;
+}
+
+struct page_pool_stats
+pool_stats(const struct rte_mempool *mp)
+{
+	struct page_pool_stats stats = { 0 };
+
+	page_pool_stats_get(mp, &stats);
+	return stats;
+}
+
+int
+activate_driver(void)
+{
+	CHECK(self_start(&(struct rte_eth_conf){ 0 }) == 0);
+	CHECK(rte_eth_dev_stop(PORT) == 0);
+	return 0;
 }
 
 void

@@ -22,6 +22,12 @@
  */
 int xdp_port_init(int argc, char **argv);
 
+/* Counters of a page pool. */
+struct page_pool_stats pool_stats(const struct rte_mempool *mp);
+
+/* Starts and stops the port once: from now on the driver maps every pool as it comes. */
+int activate_driver(void);
+
 /* Until the card has nothing to do. Not with a generator. */
 void settle(void);
 
