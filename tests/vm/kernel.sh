@@ -16,6 +16,7 @@ check "ethtool -i names driver and firmware" \
 check "ethtool -k has checksums and TSO" \
 	sh -c "ethtool -k $dev | grep -q 'tcp-segmentation-offload: on'"
 check "ethtool shows 40 Gb/s" sh -c "ethtool $dev | grep -q 40000Mb/s"
+check "ethtool -m reads the module" sh -c "ethtool -m $dev | grep -q 'Vendor name.*: vcx3'"
 check "MTU 9000" ip link set "$dev" mtu 9000
 check "ping, 8900 bytes" ping_peer 8900
 check "MTU 1500 again" ip link set "$dev" mtu 1500

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * MAD_IFC: the subnet management attributes that the drivers read of an Ethernet port
- * (connectx3-pci.md B.14).
+ * (connectx3-pci.md B.14), and the memory of its module.
  */
 #include <string.h>
 
+#include "../core/module.h"
 #include "../core/port.h"
 #include "be.h"
 #include "cmd.h"
@@ -17,6 +18,21 @@
 #define ATTRIBUTE_NODE_INFO 0x0011
 #define ATTRIBUTE_PORT_INFO 0x0015
 #define ATTRIBUTE_P_KEY_TABLE 0x0016
+#define ATTRIBUTE_MODULE 0xff60
+
+/* Of the module's data: where to read, then the bytes. */
+#define MODULE_I2C_ADDRESS 0x00
+#define MODULE_PAGE 0x01
+#define MODULE_OFFSET 0x02
+#define MODULE_LENGTH 0x06
+#define MODULE_BYTES 0x10
+#define MODULE_BYTES_MAX 48
+#define I2C_ADDRESS 0x50
+
+/* Status of a read of the module. */
+#define MODULE_NO_PAGE 0x0500
+#define MODULE_NO_PLACE 0x0600
+#define MODULE_NO_I2C_ADDRESS 0x0700
 
 #define VENDOR_MELLANOX 0x0002c9
 
@@ -49,6 +65,23 @@ fill_node_info(const struct vcx3_pci *pci, uint8_t *data)
 	put_be32(data, 0x24, VENDOR_MELLANOX);
 }
 
+/* Answers with what was asked and the bytes. @return the status of the answer. */
+static uint16_t
+read_module(const uint8_t *asked, uint8_t *data)
+{
+	uint16_t length = be16_at(asked, MODULE_LENGTH);
+
+	memcpy(data, asked, MODULE_BYTES);
+	if (asked[MODULE_I2C_ADDRESS] != I2C_ADDRESS)
+		return MODULE_NO_I2C_ADDRESS;
+	if (asked[MODULE_PAGE] != 0)
+		return MODULE_NO_PAGE;
+	if (length > MODULE_BYTES_MAX ||
+	    !vcx3_module_read(be16_at(asked, MODULE_OFFSET), data + MODULE_BYTES, length))
+		return MODULE_NO_PLACE;
+	return 0;
+}
+
 enum vcx3_status
 vcx3_cmd_mad_ifc(struct vcx3_pci *pci, struct vcx3_cmd *cmd)
 {
@@ -67,6 +100,9 @@ vcx3_cmd_mad_ifc(struct vcx3_pci *pci, struct vcx3_cmd *cmd)
 		break;
 	case ATTRIBUTE_P_KEY_TABLE:
 		put_be16(data, 0, 0xffff);
+		break;
+	case ATTRIBUTE_MODULE:
+		put_be16(cmd->out, MAD_STATUS, read_module(cmd->in + MAD_DATA, data));
 		break;
 	case ATTRIBUTE_PORT_INFO: /* zeros: nothing of it is for Ethernet */
 	default:

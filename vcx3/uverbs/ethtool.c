@@ -12,10 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-/* A QSFP+ module with a passive copper cable (SFF-8636): identifier and a vendor name. */
-#define MODULE_EEPROM_SIZE ETH_MODULE_SFF_8436_LEN
-#define MODULE_IDENTIFIER_QSFP_PLUS 0x0d
-#define MODULE_CONNECTOR_NO_SEPARABLE 0x23
+#include "core/module.h"
 
 static int
 get_settings(const struct vcx3_netdev *netdev, struct ethtool_cmd *settings)
@@ -297,24 +294,17 @@ get_module_info(const struct uv_card *card, struct ethtool_modinfo *info)
 	if (card->options.identity == VCX3_IDENTITY_VF)
 		return -EIO;
 	info->type = ETH_MODULE_SFF_8436;
-	info->eeprom_len = MODULE_EEPROM_SIZE;
+	info->eeprom_len = VCX3_MODULE_SIZE;
 	return 0;
 }
 
 static int
 get_module_eeprom(const struct uv_card *card, struct ethtool_eeprom *eeprom)
 {
-	uint8_t bytes[MODULE_EEPROM_SIZE] = {[0] = MODULE_IDENTIFIER_QSFP_PLUS};
-
 	if (card->options.identity == VCX3_IDENTITY_VF)
 		return -EIO;
-	if (eeprom->len == 0 || eeprom->offset + eeprom->len > sizeof(bytes) ||
-	    eeprom->offset + eeprom->len < eeprom->len)
+	if (eeprom->len == 0 || !vcx3_module_read(eeprom->offset, eeprom->data, eeprom->len))
 		return -EINVAL;
-	bytes[128] = MODULE_IDENTIFIER_QSFP_PLUS;
-	bytes[130] = MODULE_CONNECTOR_NO_SEPARABLE;
-	memcpy(bytes + 148, "vcx3            ", 16);
-	memcpy(eeprom->data, bytes + eeprom->offset, eeprom->len);
 	return 0;
 }
 
