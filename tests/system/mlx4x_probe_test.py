@@ -77,12 +77,14 @@ UNUSABLE = (
 
 
 def test_unusable(bed):
-    """Each way a device can be out of reach is a sentence, and the application goes on."""
+    """Each way a device can be out of reach is a sentence; the application has its other ports."""
     for what, edit, sentence in UNUSABLE:
-        pmd = start(bed, edit=edit)
+        pmd = start(bed, edit=edit, eal=["--vdev=net_null0"])
         said = [line for line in pmd.output.splitlines() if line.startswith("mlx4x: ")]
         check(any(sentence in line and PCI_ADDRESS in line for line in said), f"{what}: {said}")
         check_equal(ports(pmd), [], f"ports with {what}")
+        check("net_null0" in pmd.cmd("show port summary all"), f"the other port with {what}")
+        passes_frames(pmd, 0)
         end(pmd)
 
 

@@ -78,7 +78,7 @@ class Switch:
         self.vsctl("add-br", "br0", "--", "set", "bridge", "br0", "datapath_type=netdev")
 
     def vsctl(self, *words):
-        done = self.bed.run("ovs-vsctl", f"--db={self.remote}", "--timeout=30", *words, timeout=40,
+        done = self.bed.run("ovs-vsctl", f"--db={self.remote}", "--timeout=100", *words, timeout=110,
                             env={**os.environ, **self.env})
         check(done.returncode == 0, f"ovs-vsctl {' '.join(words)}: {done.stderr}")
         return done.stdout
