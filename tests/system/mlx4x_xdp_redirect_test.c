@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include <linux/bpf.h>
 
@@ -302,6 +303,43 @@ test_devmaps(void)
 	return 0;
 }
 
+/* What the application answers, and what it was asked. */
+static struct {
+	int answer;
+	uint32_t ingress;
+	unsigned int asked;
+} routes;
+
+static int
+look_up_route(void *arg, uint32_t ingress, struct bpf_fib_lookup *params, uint32_t flags)
+{
+	routes.ingress = ingress;
+	routes.asked++;
+	params->ifindex = *(const uint32_t *)arg;
+	memset(params->dmac, 0x02, sizeof(params->dmac));
+	memset(params->smac, 0x06, sizeof(params->smac));
+	return params->family == AF_INET ? routes.answer : -EINVAL;
+}
+
+static int
+test_routes(void)
+{
+	uint32_t other = kernel_ifindex(OTHER);
+
+	CHECK(load_object() == 0 && order(8, 0, 0) == 0);
+	CHECK(comes_to(send_one(1), 1, 0, 0));	/* nobody knows routes: not forwarded */
+	CHECK(rte_pmd_mlx4x_xdp_fib_set(look_up_route, &other) == 0);
+	routes.answer = BPF_FIB_LKUP_RET_SUCCESS;
+	CHECK(comes_to(send_one(2), 0, 1, 0));
+	CHECK(routes.asked == 1 && routes.ingress == kernel_ifindex(PORT));
+	routes.answer = BPF_FIB_LKUP_RET_BLACKHOLE;
+	CHECK(comes_to(send_one(3), 0, 0, 0));
+	CHECK(rte_pmd_mlx4x_xdp_fib_set(NULL, NULL) == 0);
+	CHECK(comes_to(send_one(4), 1, 0, 0));
+	CHECK(routes.asked == 2 && verdicts_add_up(PORT));
+	return 0;
+}
+
 static int
 test_broadcast(void)
 {
@@ -546,6 +584,7 @@ test_ports(void)
 		{ "port_of_another_driver", test_port_of_another_driver },
 		{ "target_stops_and_starts", test_target_stops_and_starts },
 		{ "mtu_of_the_target", test_mtu_of_the_target },
+		{ "routes", test_routes },
 		{ "devmaps", test_devmaps },
 		{ "broadcast", test_broadcast },
 		{ "egress_programs", test_egress_programs },

@@ -242,6 +242,35 @@ int rte_pmd_mlx4x_xdp_rx_vlan_tag(const struct xdpvm_buff *buff, uint16_t *proto
 int rte_pmd_mlx4x_xdp_target(uint16_t port_id, uint16_t target, uint16_t tx_queue, bool on);
 
 /**
+ * Answers bpf_fib_lookup() of programs. Runs within a burst on any thread that polls, on
+ * several at a time: it must not block, allocate or make a system call.
+ *
+ * @param ingress
+ *   ifindex of the port that received the frame.
+ * @param params
+ *   What the program asks, and room for the answer: struct bpf_fib_lookup of linux/bpf.h.
+ *   An ifindex in the answer is one that programs can redirect to.
+ * @param flags
+ *   BPF_FIB_LOOKUP_* of the program; others than Linux knows were refused before.
+ * @return
+ *   BPF_FIB_LKUP_RET_* or a negative errno, which the program gets.
+ */
+typedef int (*rte_pmd_mlx4x_xdp_fib_fn)(void *arg, uint32_t ingress,
+	struct bpf_fib_lookup *params, uint32_t flags);
+
+/**
+ * Let the application answer bpf_fib_lookup() for the programs of all ports.
+ *
+ * When the call returns, no thread is inside the previous function.
+ *
+ * @param lookup
+ *   NULL: every lookup answers BPF_FIB_LKUP_RET_NOT_FWDED, as it does at first.
+ * @return
+ *   0, or -ENOMEM; then the previous function goes on.
+ */
+int rte_pmd_mlx4x_xdp_fib_set(rte_pmd_mlx4x_xdp_fib_fn lookup, void *arg);
+
+/**
  * Make a ring that programs can redirect to, in the place of an AF_XDP socket.
  *
  * @param size

@@ -121,7 +121,10 @@ service_mtu(struct xdpvm_buff *buff, uint32_t ifindex)
 	return -ENODEV;
 }
 
-static const struct xdpvm_services services = { .mtu = service_mtu };
+static const struct xdpvm_services services = {
+	.fib_lookup = mlx4x_xdp_fib_lookup,
+	.mtu = service_mtu,
+};
 
 /* What a queue needs to run programs; not visible to its bursts yet. */
 static struct mlx4x_xdp *

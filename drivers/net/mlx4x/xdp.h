@@ -192,6 +192,10 @@ int mlx4x_xdp_port_find(uint16_t port_id, struct mlx4x_port **port);
 void mlx4x_xdp_lock(void);
 void mlx4x_xdp_unlock(void);
 
+/* xdp_fib.c: on the thread that runs a program */
+int mlx4x_xdp_fib_lookup(struct xdpvm_buff *buff, struct bpf_fib_lookup *params, int size,
+	uint32_t flags);
+
 /* xdp_tx.c: send queues of a receive queue, on its own port or on another one */
 struct mlx4x_txq *mlx4x_xdp_tx_create(const struct mlx4x_xdp *xdp, struct mlx4x_port *port);
 void mlx4x_xdp_tx_destroy(struct mlx4x_txq *txq);

@@ -61,6 +61,26 @@ static __always_inline __u32 ordered(__u32 i)
 	return value ? *value : 0;
 }
 
+/* A router in small: the address at byte 26 says where to, the answer what to write in front. */
+static __always_inline int route(struct xdp_md *ctx)
+{
+	__u8 *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	struct bpf_fib_lookup params = { .family = 2, .ifindex = ctx->ingress_ifindex };
+	long ret;
+
+	if (data + 34 > end)
+		return XDP_ABORTED;
+	params.ipv4_dst = *(__u32 *)(data + 26);
+	ret = bpf_fib_lookup(ctx, &params, sizeof(params), 0);
+	if (ret == BPF_FIB_LKUP_RET_NOT_FWDED)
+		return XDP_PASS;
+	if (ret != BPF_FIB_LKUP_RET_SUCCESS)
+		return XDP_DROP;
+	__builtin_memcpy(data, params.dmac, sizeof(params.dmac));
+	__builtin_memcpy(data + sizeof(params.dmac), params.smac, sizeof(params.smac));
+	return bpf_redirect(params.ifindex, 0);
+}
+
 SEC("xdp")
 int xdp_redirect_as_ordered(struct xdp_md *ctx)
 {
@@ -81,6 +101,8 @@ int xdp_redirect_as_ordered(struct xdp_md *ctx)
 		return bpf_redirect_map(&ports_prog, key, flags);
 	case 7:
 		return bpf_redirect_map(&cpus_prog, key, flags);
+	case 8:
+		return route(ctx);
 	}
 	return XDP_PASS;
 }
