@@ -630,21 +630,6 @@ const struct perf_scenario perf_scenarios[] = {
 		.program = HOOK(perf_hook_redirect),
 		.plain = timed_io,
 	}, {
-		.name = "object-cpumap",
-		.what = "cpumap_spread.bpf.o hashes the flow and hands the frame to a software queue by "
-			"a CPUMAP, which the same core polls, rte_pktmbuf_free; stock: rx_burst, the "
-			"same hash, rte_ring in and out, rte_pktmbuf_free; not in it: what another "
-			"core would wait for",
-		.receives = true,
-		.soft_queue = true,
-		.timed = timed_cpumap_free,
-		.program = &(const struct perf_program){
-			.object = "cpumap_spread", .fill = fill_cpumap,
-		},
-		.plain = timed_ring_free,
-		.begin = create_ring,
-		.end = free_ring,
-	}, {
 		.name = "hook-pass",
 		.what = "a native hook passes, rte_pktmbuf_free; stock: rx-free",
 		.receives = true,
@@ -659,6 +644,22 @@ const struct perf_scenario perf_scenarios[] = {
 		.program = OBJECT("pass"),
 		.plain = timed_rx_free,
 		.twin = "hook-pass",
+	}, {
+		/* Last: for a queue of software the workers start anew. */
+		.name = "object-cpumap",
+		.what = "cpumap_spread.bpf.o hashes the flow and hands the frame to a software queue by "
+			"a CPUMAP, which the same core polls, rte_pktmbuf_free; stock: rx_burst, the "
+			"same hash, rte_ring in and out, rte_pktmbuf_free; not in it: what another "
+			"core would wait for",
+		.receives = true,
+		.soft_queue = true,
+		.timed = timed_cpumap_free,
+		.program = &(const struct perf_program){
+			.object = "cpumap_spread", .fill = fill_cpumap,
+		},
+		.plain = timed_ring_free,
+		.begin = create_ring,
+		.end = free_ring,
 	},
 	{ .name = NULL },
 };

@@ -43,7 +43,7 @@ def test_compare(bed):
 def test_programs(bed):
     """Programs judge every frame; an object is also measured against its native twin."""
     names = ["hook-touch-drop", "object-count-drop", "object-filter-drop", "hook-tx",
-             "object-cpumap", "object-pass"]
+             "object-pass", "object-cpumap"]
     if not glob.glob("/usr/lib/*/bpf/xdpfilt_dny_all.o"):
         names.remove("object-filter-drop")
     _, results = compare(bed, "--scenario", ",".join(names))
