@@ -430,6 +430,7 @@ xdpvm_prove(struct xdpvm_prog *prog)
 		.prog = prog,
 		.live = calloc(prog->n_insns + 1, sizeof(*prover.live)),
 		.loops = calloc(prog->n_insns, sizeof(*prover.loops)),
+		.order = calloc(prog->n_insns, sizeof(*prover.order)),
 		.bytes = calloc(prog->n_insns, sizeof(*prover.bytes)),
 		.seen = calloc(prog->n_insns, sizeof(*prover.seen)),
 	};
@@ -439,13 +440,13 @@ xdpvm_prove(struct xdpvm_prog *prog)
 	};
 	int ret = -ENOMEM;
 
-	if (prover.live != NULL && prover.loops != NULL && prover.bytes != NULL &&
-	    prover.seen != NULL && path.state != NULL && path.other != NULL) {
-		xdpvm_prove_live(&prover);
+	if (prover.live != NULL && prover.loops != NULL && prover.order != NULL &&
+	    prover.bytes != NULL && prover.seen != NULL && path.state != NULL && path.other != NULL)
 		ret = xdpvm_prove_loops(&prover);
-	}
-	if (ret == 0)
+	if (ret == 0) {
+		xdpvm_prove_live(&prover);
 		ret = attempt(&prover, &path);
+	}
 	if (ret == 0)
 		ret = xdpvm_prove_costs(&prover);
 	if (ret == -ENOMEM)
@@ -454,6 +455,7 @@ xdpvm_prove(struct xdpvm_prog *prog)
 		free(prover.seen[i].states);
 	free(prover.seen);
 	free(prover.bytes);
+	free(prover.order);
 	free(prover.loops);
 	free(prover.live);
 	free(prover.todo);

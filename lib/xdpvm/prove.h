@@ -100,6 +100,7 @@ struct prover {
 	struct xdpvm_prog *prog;
 	uint16_t *live;		/* per instruction: registers whose value may be read from here on */
 	bool *loops;		/* per instruction: a jump that closes a loop */
+	uint32_t *order, n_order;	/* instructions that are reached, successors mostly first */
 	uint32_t *bytes;	/* per call of a helper: most bytes that it goes through */
 	struct prove_seen *seen;	/* per instruction */
 	struct prove_state **todo;	/* states to go on with, and where */
@@ -203,10 +204,10 @@ bool xdpvm_prove_calls_back(const struct bpf_insn *insn);
 int xdpvm_prove_exit(struct prover *prover, uint32_t i, struct prove_state *state, uint32_t *next,
 		     bool *ends);
 
-/* prove_live.c: fills prover->live. */
+/* prove_live.c: fills prover->live, by prover->order. */
 void xdpvm_prove_live(struct prover *prover);
 
-/* prove_loop.c: fills prover->loops. 0 or -ENOMEM. */
+/* prove_loop.c: fills prover->loops and prover->order. 0 or -ENOMEM. */
 int xdpvm_prove_loops(struct prover *prover);
 
 /* prove_cost.c: behind the walk, fills what fuel is burned. 0 or -ENOMEM. */

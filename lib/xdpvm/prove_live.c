@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which registers an instruction and its successors may still read. States are compared without the
- * others: what nobody reads need not be equal. Backwards over the instructions until nothing
- * changes; a function ends with R0 and its callee-saved registers belong to it alone.
+ * others: what nobody reads need not be equal. Over the instructions, successors first, until
+ * nothing changes; a function ends with R0 and its callee-saved registers belong to it alone.
  */
 #include "prove.h"
 
@@ -102,9 +102,9 @@ xdpvm_prove_live(struct prover *prover)
 
 	while (changed) {
 		changed = false;
-		for (uint32_t i = prover->prog->n_insns; i-- > 0;) {
-			if (i > 0 && xdpvm_is_ld_imm64(&insns[i - 1]))
-				continue;	/* a second half */
+		for (uint32_t at = 0; at < prover->n_order; at++) {
+			uint32_t i = prover->order[at];
+
 			live = (live_after(prover, i) & ~registers_written(&insns[i])) |
 			       registers_read(&insns[i]);
 			changed |= live != prover->live[i];

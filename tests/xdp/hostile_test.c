@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "check.h"
 #include "raw_maps.h"
@@ -365,6 +366,35 @@ check_fuel(void)
 	}
 }
 
+/*
+ * Jumps back that close no loop: a jump to C, which jumps back to B, which goes on. There are more
+ * than states that may be kept; to find that out takes 0.1 s, and where time grows with the square
+ * of their number 8 s of a processor.
+ */
+static void
+check_long(void)
+{
+	const uint32_t groups = 30000, n = 1 + 3 * groups + 1;
+	struct bpf_insn *insns = calloc(n, sizeof(*insns));
+	clock_t start = clock();
+	char sentence[512];
+	struct raw_prog raw;
+
+	insns[0] = MOV_K(R0, XDP_PASS);
+	for (uint32_t i = 1; i + 1 < n; i += 3) {
+		insns[i] = JA(1);
+		insns[i + 1] = JA(1);
+		insns[i + 2] = JA(-2);
+	}
+	insns[n - 1] = EXIT();
+	CHECK(raw_load_proven(&raw, insns, n, NULL, sentence, sizeof(sentence)) != 0 &&
+	      strcmp(sentence, "program raw, instruction 0: the program is too complex: more than "
+		     "1000000 instructions to follow") == 0, "\"%s\"", sentence);
+	CHECK(clock() - start < 5 * CLOCKS_PER_SEC, "%.1f s",
+	      (double)(clock() - start) / CLOCKS_PER_SEC);
+	free(insns);
+}
+
 static void
 check_programs(bool kernel)
 {
@@ -377,6 +407,7 @@ check_programs(bool kernel)
 	for (size_t i = 0; i < LENGTH(harmless); i++)
 		check_harmless(&harmless[i], kernel);
 	check_fuel();
+	check_long();
 }
 
 int
