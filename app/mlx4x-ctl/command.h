@@ -29,6 +29,9 @@ int command_maps(struct ctl *ctl, int argc, char **argv);
 int command_targets(struct ctl *ctl, int argc, char **argv);
 int command_trace(struct ctl *ctl, int argc, char **argv);
 
+/* Whether a port, or a target, goes by a word: its number or its name. */
+bool port_is(const json_t *port, const char *word);
+
 /*
  * Port number of a word: a number, or the name of an ethdev. -1 after a sentence when
  * the application has no such port of net_mlx4x.

@@ -48,8 +48,7 @@ option_number(const struct argp_state *state, const char *name, const char *text
 	return value;
 }
 
-/* Whether a port goes by a word: its number or its name. */
-static bool
+bool
 port_is(const json_t *port, const char *word)
 {
 	char number[24];

@@ -74,15 +74,6 @@ value_is_given(const struct value *value)
 	return value->hex[0] != '\0' || value->name != NULL || value->dev != NULL;
 }
 
-static bool
-target_is(const json_t *target, const char *word)
-{
-	char number[24];
-
-	snprintf(number, sizeof(number), "%lld", answer_number(target, "port"));
-	return strcmp(number, word) == 0 || strcmp(answer_text(target, "name"), word) == 0;
-}
-
 int
 value_find_dev(struct ctl *ctl, int port, struct value *value)
 {
@@ -96,7 +87,7 @@ value_find_dev(struct ctl *ctl, int port, struct value *value)
 	if (answer == NULL)
 		return -1;
 	json_object_foreach(answer, name, target) {
-		if (!json_is_object(target) || !target_is(target, value->dev))
+		if (!json_is_object(target) || !port_is(target, value->dev))
 			continue;
 		put_number(value, (uint32_t)answer_number(target, "ifindex"));
 		found = true;

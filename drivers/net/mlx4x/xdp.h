@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * XDP programs in the receive path. xdp_prog.c makes programs, xdp.c attaches them to
- * ports and queues, rx_xdp.c runs them, xdp_tx.c sends what they send back,
- * xdp_event.c keeps what went wrong, xdp_telemetry.c lets a tool do all this.
+ * XDP programs in the receive path. xdp_prog.c makes programs, xdp_chain.c joins them,
+ * xdp.c attaches them to ports and queues, rx_xdp.c runs them, xdp_tx.c sends what they
+ * send back, xdp_redirect.c what goes elsewhere, xdp_event.c keeps what went wrong,
+ * xdp_tel*.c let a tool do all this.
  */
 
 #ifndef MLX4X_XDP_H
