@@ -258,7 +258,8 @@ int xdpvm_cache_dir_check(const char *path);
  *
  * @param object  receives the object; close it with xdpvm_object_close().
  * @return 0 or a negative errno, the reason goes to options->log: -ENOENT no such file, program or
- *         section, -EINVAL not a BPF object, -ENOTSUP something that cannot be honoured.
+ *         section, -EINVAL not a BPF object or a damaged one, -E2BIG or -EFBIG more of something
+ *         than is looked at, -ENOTSUP something that cannot be honoured.
  */
 int xdpvm_object_open(const char *path, const struct xdpvm_options *options,
 		      struct xdpvm_object **object);
