@@ -280,17 +280,6 @@ static const struct harmless {
 		JMP_K(BPF_JNE, R1, 0, 1), MOV_K(R0, XDP_DROP), EXIT() } },
 };
 
-static uint32_t
-length(const struct bpf_insn *insns)
-{
-	static const struct bpf_insn none;
-	uint32_t n = INSNS_MAX;
-
-	while (n > 0 && memcmp(&insns[n - 1], &none, sizeof(none)) == 0)
-		n--;
-	return n;
-}
-
 static void
 expect_action(const struct raw_prog *raw, const char *name, uint32_t action)
 {
@@ -304,7 +293,7 @@ expect_action(const struct raw_prog *raw, const char *name, uint32_t action)
 static void
 check_hostile(const struct hostile *program, const struct raw_maps *maps, bool kernel)
 {
-	uint32_t n = length(program->insns);
+	uint32_t n = raw_length(program->insns, INSNS_MAX);
 	char sentence[512], expected[512] = "";
 	struct raw_prog raw;
 	int ret;
@@ -326,7 +315,7 @@ check_hostile(const struct hostile *program, const struct raw_maps *maps, bool k
 static void
 check_harmless(const struct harmless *program, bool kernel)
 {
-	uint32_t n = length(program->insns);
+	uint32_t n = raw_length(program->insns, INSNS_MAX);
 	struct raw_maps maps;
 	char sentence[512];
 	struct raw_prog raw;

@@ -108,6 +108,16 @@ raw_load_proven(struct raw_prog *raw, const struct bpf_insn *insns, uint32_t n,
 	return load_own(raw, insns, n);
 }
 
+uint32_t
+raw_length(const struct bpf_insn *insns, uint32_t room)
+{
+	static const struct bpf_insn none;
+
+	while (room > 0 && memcmp(&insns[room - 1], &none, sizeof(none)) == 0)
+		room--;
+	return room;
+}
+
 bool
 raw_kernel_takes(const struct bpf_insn *insns, uint32_t n, const struct raw_maps *maps)
 {

@@ -49,6 +49,9 @@ void raw_free(struct raw_prog *raw);
 int raw_load_proven(struct raw_prog *raw, const struct bpf_insn *insns, uint32_t n,
 		    const struct raw_maps *maps, char *sentence, size_t size);
 
+/* Instructions in an array with room for so many, the rest of which is zero. */
+uint32_t raw_length(const struct bpf_insn *insns, uint32_t room);
+
 /* Whether the kernel's verifier takes it. */
 bool raw_kernel_takes(const struct bpf_insn *insns, uint32_t n, const struct raw_maps *maps);
 

@@ -149,17 +149,6 @@ random_number(void)
 	return random_state ^= random_state << 17;
 }
 
-static uint32_t
-length(const struct bpf_insn *insns)
-{
-	static const struct bpf_insn none;
-	uint32_t n = INSNS_MAX;
-
-	while (n > 0 && memcmp(&insns[n - 1], &none, sizeof(none)) == 0)
-		n--;
-	return n;
-}
-
 static int16_t
 spoiled_offset(int16_t off, uint64_t random)
 {
@@ -356,7 +345,7 @@ try_spoiled(const struct bpf_insn *template, unsigned int changes)
 {
 	static const uint32_t sizes[] = { 14, 62, 200 };
 	struct bpf_insn insns[INSNS_MAX];
-	uint32_t n = length(template);
+	uint32_t n = raw_length(template, INSNS_MAX);
 	const char *fault = NULL;
 	char sentence[512];
 	struct raw_prog raw;
