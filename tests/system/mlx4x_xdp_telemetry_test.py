@@ -4,6 +4,7 @@
 
 import os
 import socket
+import threading
 
 from lib import bed as testbed
 from lib.bed import Testpmd, build_dir, check, check_equal, wait_until
@@ -23,6 +24,7 @@ class App:
         prefix = f"{bed.prefix}-{bed.next_number()}"
         self.pmd = Testpmd(bed, ["--strict", *options], ["--forward-mode=rxonly", *args],
                            driver=DRIVER, file_prefix=prefix, device_args=device_args, **keywords)
+        self.prefix = prefix
         self.telemetry = Telemetry(prefix)
         self.pmd.cmd("start")
 
@@ -320,6 +322,39 @@ def test_cache(bed):
     app.refused(1, "nobody else may write to it", "load", port=0, path=prog("drop"),
                 verify="cached", replace=1)
     app.grows("rx_xdp_drop")
+    app.end()
+
+
+def ask_until(stop, prefix, answers):
+    """Asks for port 0, there or not, as fast as answers come."""
+    telemetry = Telemetry(prefix)
+    while not stop.is_set():
+        for command in ("/mlx4x/info", "/mlx4x/xdp/status", "/mlx4x/xdp/stats"):
+            answers["error" in telemetry.ask(command, port=0)] += 1
+    telemetry.close()
+
+
+def test_asked_while_ports_go(bed):
+    """Requests find a port or find none, while it is closed and probed again."""
+    app = App(bed)
+    answers, stop = [0, 0], threading.Event()
+    threads = [threading.Thread(target=ask_until, args=(stop, app.prefix, answers))
+               for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    app.pmd.cmd("stop")
+    for _ in range(10):
+        app.pmd.cmd("port stop 0")
+        check("is detached" in app.pmd.cmd("port detach 0"), "port 0 detached")
+        before = answers[1]
+        wait_until(lambda: answers[1] > before, "a refusal", 20)
+        app.pmd.cmd(f"port attach {testbed.PCI_ADDRESS}")
+        app.pmd.cmd("port start 0")
+        before = answers[0]
+        wait_until(lambda: answers[0] > before, "an answer", 20)
+    stop.set()
+    for thread in threads:
+        thread.join()
     app.end()
 
 

@@ -19,7 +19,7 @@
 #include "rx_burst.h"
 #include "tx_burst.h"
 #include "tx_multi.h"
-#include "xdp.h"
+#include "xdp_tel.h"
 
 uint64_t
 mlx4x_rx_offload_capa(const struct mlx4x_dev *dev)
@@ -361,6 +361,7 @@ mlx4x_dev_close(struct rte_eth_dev *eth_dev)
 		mlx4x_mp_detach(eth_dev);
 		return 0;
 	}
+	mlx4x_tel_forget(eth_dev);
 	dev = port->dev;
 	if (port->started)
 		mlx4x_dev_stop(eth_dev);

@@ -7,10 +7,12 @@
  * as arrays of strings, long lists in pages.
  *
  * Commands run on a thread of the telemetry server, one for each connection, next to
- * every other control path; the lock of the device orders them.
+ * every other control path; the lock of the device orders them. That a port goes while one
+ * runs is what the lock of requests prevents.
  */
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +25,7 @@
 
 static const struct mlx4x_tel_command *known[MAX_COMMANDS];
 static unsigned int nb_known;
+static pthread_mutex_t requests = PTHREAD_MUTEX_INITIALIZER;
 
 #define KEY_NAME(number, name) [MLX4X_TEL_##number] = name,
 static const char *const key_names[] = { MLX4X_TEL_KEYS(KEY_NAME) };
@@ -131,17 +134,40 @@ find_command(const char *name)
 	return NULL;
 }
 
+/* While this lasts no port goes. */
+static int
+run(const struct mlx4x_tel_command *command, const char *params, struct rte_tel_data *dict)
+{
+	struct mlx4x_tel_request request;
+	int ret;
+
+	pthread_mutex_lock(&requests);
+	ret = parse(&request, command, params);
+	if (ret == 0)
+		ret = command->run(&request, dict);
+	pthread_mutex_unlock(&requests);
+	return ret;
+}
+
+/* Without operations of this driver it is not found any more. */
+void
+mlx4x_tel_forget(struct rte_eth_dev *eth_dev)
+{
+	static const struct eth_dev_ops none;
+
+	pthread_mutex_lock(&requests);
+	eth_dev->dev_ops = &none;
+	pthread_mutex_unlock(&requests);
+}
+
 /* Every command: an answer, or a refusal as {"error": [...], "errno": n}. */
 static int
 handle(const char *name, const char *params, struct rte_tel_data *dict)
 {
-	const struct mlx4x_tel_command *command = find_command(name);
-	struct mlx4x_tel_request request;
-	int ret = parse(&request, command, params);
+	int ret;
 
 	rte_tel_data_start_dict(dict);
-	if (ret == 0)
-		ret = command->run(&request, dict);
+	ret = run(find_command(name), params, dict);
 	if (ret == 0)
 		return 0;
 	rte_tel_data_start_dict(dict);

@@ -67,6 +67,9 @@ struct mlx4x_tel_command {
 /* Adds commands to the server. */
 void mlx4x_tel_register(const struct mlx4x_tel_command *commands, unsigned int nb);
 
+/* Before a port is closed: requests for it end, later ones are refused. */
+void mlx4x_tel_forget(struct rte_eth_dev *eth_dev);
+
 /* A number parameter: fallback if it was not given. Refuses what is no number up to max. */
 int mlx4x_tel_number(const struct mlx4x_tel_request *request, enum mlx4x_tel_key key,
 	uint64_t fallback, uint64_t max, uint64_t *number);
