@@ -81,7 +81,7 @@ set_pause(struct vcx3_netdev *netdev, const struct ethtool_pauseparam *pause)
 #define NOT_COUNTED SIZE_MAX
 
 struct statistic {
-	const char *name;
+	char name[ETH_GSTRING_LEN];
 	size_t counter;
 	size_t other; /* added to it */
 	bool vf;
@@ -174,8 +174,10 @@ put_ring_names(char *at, const struct statistic *rows, uint32_t nb_rings)
 
 	for (ring = 0; ring < nb_rings; ring++)
 		for (i = 0; i < NB_OF_RING; i++, at += ETH_GSTRING_LEN) {
-			memset(at, 0, ETH_GSTRING_LEN);
-			snprintf(at, ETH_GSTRING_LEN, rows[i].name, ring);
+			char name[ETH_GSTRING_LEN] = "";
+
+			snprintf(name, sizeof(name), rows[i].name, ring);
+			memcpy(at, name, sizeof(name));
 		}
 	return at;
 }
