@@ -102,14 +102,16 @@ test_destination(struct rte_mempool *mp, uint16_t first, bool vf)
 int
 main(void)
 {
-	char *words[] = { strdup("mlx4x_tx_vf_test"), strdup("--no-huge"), strdup("--no-pci"),
-		strdup("--no-telemetry"), strdup("--no-shconf"), strdup("-m"), strdup("64"),
-		strdup("-l"), strdup("0") };
+	static char words[][20] = { "mlx4x_tx_vf_test", "--no-huge", "--no-pci", "--no-telemetry",
+		"--no-shconf", "-m", "64", "-l", "0" };
+	char *argv[RTE_DIM(words)];
 	static const uint16_t firsts[] = { 1, 2, 5, 6, 14, FRAME };
 	struct rte_mempool *mp;
 	unsigned int i;
 
-	if (rte_eal_init(RTE_DIM(words), words) < 0)
+	for (i = 0; i < RTE_DIM(words); i++)
+		argv[i] = words[i];
+	if (rte_eal_init(RTE_DIM(words), argv) < 0)
 		return 1;
 	mp = rte_pktmbuf_pool_create("frames", 63, 0, 0, 256, SOCKET_ID_ANY);
 	if (mp == NULL)
