@@ -9,7 +9,6 @@
 #include "be.h"
 #include "cmd.h"
 
-#define MAX_ETH_MTU 9216
 #define FRAME_EXTRA 26 /* what SET_PORT counts beside the MTU: header, two tags, FCS */
 #define SET_PORT_ETH 1 /* operation modifier */
 
@@ -64,7 +63,7 @@ vcx3_cmd_query_port(struct vcx3_pci *pci, struct vcx3_cmd *cmd)
 		return VCX3_BAD_INDEX;
 	out[0x00] = info.up ? 0x82 : 0x02; /* link; Ethernet is the only type */
 	out[0x01] = 0x85; /* negotiation done; IB MTU 4096 */
-	put_be16(out, 0x02, MAX_ETH_MTU);
+	put_be16(out, 0x02, VCX3_MAX_MTU);
 	out[0x05] = speed_code(info.speed_mbps);
 	out[0x06] = 0x02; /* four lanes */
 	out[0x07] = 0x77; /* 128 GIDs and P_Keys */
