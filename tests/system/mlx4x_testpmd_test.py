@@ -275,12 +275,17 @@ def test_queue_stop_and_start(bed):
     pmd.cmd("set promisc all on")
     pmd.cmd("start")
 
+    def frames_of_queues():
+        return {q["qpn"]: q["rx_frames"] for q in pmd.counters()["qps"]}
+
     def received():
-        frames = {q["qpn"]: q["rx_frames"] for q in pmd.counters()["qps"]}
+        frames = frames_of_queues()
         return [frames.get(qpn, 0) for qpn in queues]
 
     wait_until(lambda: pmd.stats(0)["RX-packets"] > 100, "frames")
-    queues = sorted(q["qpn"] for q in pmd.counters()["qps"] if q["rx_frames"])
+    before = frames_of_queues() # of the kernel's queues, too, if it has had frames
+    wait_until(lambda: pmd.stats(0)["RX-packets"] > 10000, "more frames")
+    queues = sorted(qpn for qpn, nb in frames_of_queues().items() if nb > before.get(qpn, 0))
     check_equal(len(queues), 2, "receiving queues")
     pmd.cmd("stop")
     pmd.cmd("port 0 rxq 1 stop")
